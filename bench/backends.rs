@@ -1,7 +1,8 @@
 //! The programs of this folder by every back end: how long machine code takes to make, and to run.
 //!
-//! `cargo run --release --example backends [SECONDS] [NAME]`: each whose name begins so is timed so long, the best counts. Times are of the processor where the system
-//! tells them (Linux), so that what else the machine does matters less.
+//! `cargo run --release --example backends [SECONDS] [NAME]`: each whose name begins so is timed so long, the best
+//! counts. Times are of the processor where the system tells them (Linux), so that what else the machine does matters
+//! less.
 #![allow(clippy::print_stdout, reason = "a benchmark shows its results")]
 
 use std::sync::LazyLock;
@@ -129,7 +130,12 @@ fn timed<T>(repeats: u32, mut call: impl FnMut() -> Result<T, Error>) -> Result<
 }
 
 /// Makes and runs it by each back end; all must give the same bits.
-fn measure<'f, M: Mode>(name: &str, args: &[Array], seconds: f64, make: impl Fn() -> Transformed<'f, M>) -> Result<(), Error> {
+fn measure<'f, M: Mode>(
+    name: &str,
+    args: &[Array],
+    seconds: f64,
+    make: impl Fn() -> Transformed<'f, M>,
+) -> Result<(), Error> {
     let inputs: Vec<&Array> = args.iter().collect();
     if std::env::args().nth(2).is_some_and(|wanted| !name.starts_with(&wanted)) {
         return Ok(());

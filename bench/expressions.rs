@@ -24,7 +24,11 @@ fn formula(operations: usize) -> Expr {
         let a = pool[pool.len() - 1 - next(4)].clone();
         let b = pool[next(pool.len())].clone();
         let one = |function, a: Expr| Expr::call(function, [a]);
-        pool.push(if k % 2 == 0 { one(Function::Sin, a.clone()) * b + a * 0.5 } else { one(Function::Tanh, a - &b) * 0.9 + b });
+        pool.push(if k % 2 == 0 {
+            one(Function::Sin, a.clone()) * b + a * 0.5
+        } else {
+            one(Function::Tanh, a - &b) * 0.9 + b
+        });
     }
     pool.pop().expect("the pool is never empty")
 }

@@ -57,8 +57,8 @@ pub(crate) enum Command {
     },
     /// Print the value and the gradient of a program whose one result is a scalar, or of a formula with --at
     ///
-    /// A name that ends in .rg, a file that is there and `-` without --at are programs: --wrt counts their inputs from 0. Anything else is a
-    /// formula: --wrt names its variables.
+    /// A name that ends in .rg, a file that is there and `-` without --at are programs: --wrt counts their inputs from
+    /// 0. Anything else is a formula: --wrt names its variables.
     Grad {
         #[command(flatten)]
         file: File,
@@ -79,10 +79,11 @@ pub(crate) enum Command {
     },
     /// Check derivatives against finite differences and each other, and machine code against the interpreter
     ///
-    /// Derivatives are checked at orders 1 and 2: forward mode against finite differences, reverse mode against forward mode by
-    /// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all inputs and outputs together and for each pair alone. Machine code, of the program and of its gradient
-    /// under every strategy, must give the interpreter's results to the bit, in the memory that was planned. Without inputs they are drawn
-    /// with seed 1. The interpreter is the judge and slow: check a small instance of a big program. Exits with 3 if a check fails.
+    /// Derivatives are checked at orders 1 and 2: forward mode against finite differences, reverse mode against forward
+    /// mode by ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all inputs and outputs together and for each pair alone. Machine code,
+    /// of the program and of its gradient under every strategy, must give the interpreter's results to the bit, in
+    /// the memory that was planned. Without inputs they are drawn with seed 1. The interpreter is the judge and
+    /// slow: check a small instance of a big program. Exits with 3 if a check fails.
     Check {
         #[command(flatten)]
         file: File,
@@ -112,9 +113,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         form: PlanForm,
     },
-    /// Write the value and the gradient of a program to a file, which `run` runs without differentiating or planning again
+    /// Write the value and the gradient of a program to a file, which `run` runs without differentiating or planning
+    /// again
     ///
-    /// The file holds no machine code: that is made when it is run, so that it serves on any machine with the same version.
+    /// The file holds no machine code: that is made when it is run, so that it serves on any machine with the same
+    /// version.
     Save {
         #[command(flatten)]
         file: File,
@@ -246,7 +249,8 @@ pub(crate) struct Debug {
 
 #[derive(Debug, Args)]
 pub(crate) struct Gradient {
-    /// Inputs to differentiate with respect to, counted from 0, or names of variables of a formula; every float input unless told
+    /// Inputs to differentiate with respect to, counted from 0, or names of variables of a formula; every float input
+    /// unless told
     #[arg(long, value_name = "INPUTS", value_delimiter = ',')]
     pub(crate) wrt: Option<Vec<String>>,
     /// Memory that a run may take, such as "16 MB" or "64 KiB"; no limit unless told
@@ -268,7 +272,8 @@ pub(crate) struct Gradient {
 
 #[derive(Debug, Args)]
 pub(crate) struct Machine {
-    /// Who makes machine code: cranelift, cranelift:narrow with its vectors of 128 bits alone, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
+    /// Who makes machine code: cranelift, cranelift:narrow with its vectors of 128 bits alone, llvm, llvm:PATH of a
+    /// libLLVM, or auto, which is llvm where one is found
     #[arg(long, default_value = "cranelift")]
     pub(crate) backend: Backend,
     /// Threads of a run, as many as there are cores unless told; results do not depend on them
@@ -281,8 +286,8 @@ pub(crate) struct Rounding {
     /// Round every operation as it is written, and add in that order: no product becomes part of an `fma`
     #[arg(long)]
     exact: bool,
-    /// Give elementwise arithmetic the form with the least work, by laws of real numbers where their conditions hold: values change in their last
-    /// bits
+    /// Give elementwise arithmetic the form with the least work, by laws of real numbers where their conditions hold:
+    /// values change in their last bits
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "egraph", conflicts_with = "exact")]
     fast_math: Option<FastMath>,
 }
@@ -357,7 +362,8 @@ pub(crate) struct Outputs {
 pub(crate) enum Stage {
     /// As it was read, before it is verified
     Parsed,
-    /// After all rewrites, with its roundings decided: products are contracted to `fma`, and what is not is marked exact
+    /// After all rewrites, with its roundings decided: products are contracted to `fma`, and what is not is marked
+    /// exact
     Simplified,
     /// Its value and gradient, simplified
     Gradient,

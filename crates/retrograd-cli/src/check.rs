@@ -36,11 +36,15 @@ pub(crate) fn check(source: &Source, inputs: &Inputs) -> Result<Report, Error> {
     let vjp = diff::vjp(&program, &wrt, &outputs)?;
 
     let mut checks = vec![(format!("derivatives to order {ORDER}"), derivatives(&program, &inputs))];
-    checks.push(("machine code of the program".into(), where_supported(machine_code(&program, &inputs, strategy::all()[0].clone()))?));
+    checks.push((
+        "machine code of the program".into(),
+        where_supported(machine_code(&program, &inputs, strategy::all()[0].clone()))?,
+    ));
     if !wrt.is_empty() && !outputs.is_empty() {
         let random = &mut Random::new(SEED);
         let cotangents = vjp.main().param_types().split_off(inputs.len());
-        let inputs: Vec<Array> = inputs.into_iter().chain(cotangents.iter().map(|ty| random.array(ty, (-1.0, 1.0)))).collect();
+        let inputs: Vec<Array> =
+            inputs.into_iter().chain(cotangents.iter().map(|ty| random.array(ty, (-1.0, 1.0)))).collect();
         for strategy in strategy::all() {
             let name = format!("machine code of the adjoint, `{}`", strategy.name());
             checks.push((name, where_supported(machine_code(&vjp, &inputs, strategy))?));

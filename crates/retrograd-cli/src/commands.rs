@@ -44,13 +44,18 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
         Command::Run { file, rounding, .. } if running::is_saved(&file.path) && !rounding.is_usual() => {
             let options = if rounding.arithmetic() == Arithmetic::Exact { "--exact" } else { "--fast-math" };
-            Err(format!("error: {options} is for programs: how what `save` wrote is rounded was decided then; give {options} to `save`\n"))
+            Err(format!(
+                "error: {options} is for programs: how what `save` wrote is rounded was decided then; give {options} \
+                 to `save`\n"
+            ))
         }
         Command::Run { file, machine, spill, inputs, outputs, debug, .. } if running::is_saved(&file.path) => {
             let ran = running::run_saved(&file.path, machine, spill.as_deref(), inputs, outputs, *debug);
             ran.map_err(|error| format!("error: {error}\n"))
         }
-        Command::Run { spill: Some(_), .. } => Err("error: --spill is for what `save` wrote: the states of a gradient\n".into()),
+        Command::Run { spill: Some(_), .. } => {
+            Err("error: --spill is for what `save` wrote: the states of a gradient\n".into())
+        }
         Command::Run { file, machine, rounding, spill: None, inputs, outputs, debug } => {
             on(file, |source| run(source, machine, *rounding, inputs, outputs, *debug))
         }
@@ -64,15 +69,21 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
             on(file, |source| grad(source, (gradient, *rounding), machine, inputs, outputs, *debug))
         }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
-        Command::Print { file, stage, gradient, rounding } => on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of)),
-        Command::Plan { file, gradient, rounding, form } => on(file, |source| plan(source, gradient, *rounding, form).map(Report::of)),
+        Command::Print { file, stage, gradient, rounding } => {
+            on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of))
+        }
+        Command::Plan { file, gradient, rounding, form } => {
+            on(file, |source| plan(source, gradient, *rounding, form).map(Report::of))
+        }
         Command::Eval { formula } => said(formula.eval()),
         Command::Diff { formula, wrt, order } => said(formula.diff(wrt.as_deref(), *order)),
         Command::Hessian { formula, wrt } => said(formula.hessian(wrt.as_deref())),
         Command::Simplify { formula, cost, accuracy } => said(formula.simplify(*cost, accuracy)),
         Command::Expand { formula, collect } => said(formula.expand(collect.as_deref())),
         Command::Explain { formula } => said(formula.explain()),
-        Command::Solve { formula, wrt, between, near } => said(formula.solve(wrt.as_deref(), between.as_deref(), *near)),
+        Command::Solve { formula, wrt, between, near } => {
+            said(formula.solve(wrt.as_deref(), between.as_deref(), *near))
+        }
         Command::Plot { formula, range, order, svg } => said(formula.plot(range, *order, *svg)),
         Command::Graph { formula, svg } => said(formula.graph(*svg)),
         Command::Ops => Ok(Report::of(table())),
@@ -90,7 +101,14 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(source: &Source, machine: &Machine, rounding: Rounding, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
+fn run(
+    source: &Source,
+    machine: &Machine,
+    rounding: Rounding,
+    inputs: &Inputs,
+    outputs: &Outputs,
+    debug: Debug,
+) -> Result<Report, Error> {
     let program = rounding.program(source.program()?)?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
@@ -106,10 +124,17 @@ pub(crate) fn delivered(Results { results, note }: Results, outputs: &Outputs) -
 }
 
 /// Saves what is compiled of a program.
-fn save(source: &Source, saved: &Path, results: bool, gradient: &Gradient, rounding: Rounding) -> Result<String, Error> {
+fn save(
+    source: &Source,
+    saved: &Path,
+    results: bool,
+    gradient: &Gradient,
+    rounding: Rounding,
+) -> Result<String, Error> {
     let program = rounding.program(source.program()?)?;
     let wanted = if results { results_options() } else { gradient_options(&program, gradient, rounding)? };
-    let (strategy, budget, arithmetic) = (gradient.strategy.clone(), gradient.budget.map(Budget::bytes), rounding.arithmetic());
+    let (strategy, budget, arithmetic) =
+        (gradient.strategy.clone(), gradient.budget.map(Budget::bytes), rounding.arithmetic());
     let options = Options { strategy, budget, arithmetic, ..wanted };
     compile(&program, &options)?.save(saved)?;
     Ok(String::new())
@@ -138,7 +163,16 @@ fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Deb
 pub(crate) fn results_options() -> Options {
     let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
     let arithmetic = Arithmetic::Contracted;
-    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None, threads: cores(), arithmetic }
+    Options {
+        wanted: Wanted::Results,
+        argnums: vec![],
+        strategy,
+        budget: None,
+        backend,
+        spill: None,
+        threads: cores(),
+        arithmetic,
+    }
 }
 
 fn grad(
@@ -153,8 +187,11 @@ fn grad(
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options =
-        Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient, rounding)? };
+    let options = Options {
+        backend: machine.backend.clone(),
+        threads: machine.threads(),
+        ..gradient_options(&program, gradient, rounding)?
+    };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
@@ -222,8 +259,9 @@ fn spill_to(gradient: &Gradient) -> Option<SpillTo> {
 /// The inputs asked for, or every float.
 fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     let types = program.main().param_types();
-    let number =
-        |text: &String| text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")));
+    let number = |text: &String| {
+        text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")))
+    };
     let wrt = match &gradient.wrt {
         Some(given) => given.iter().map(number).collect::<Result<Vec<usize>, Error>>()?,
         None => floats(&types),
@@ -233,7 +271,12 @@ fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     }
     for k in &wrt {
         match types.get(*k) {
-            None => return Err(argument(format!("--wrt names input {k}, but the program takes {}, counted from 0", types.len()))),
+            None => {
+                return Err(argument(format!(
+                    "--wrt names input {k}, but the program takes {}, counted from 0",
+                    types.len()
+                )));
+            }
             Some(ty) if !ty.dtype.is_float() => {
                 return Err(argument(format!("--wrt names input {k}, a {ty}; only floats have a gradient")));
             }

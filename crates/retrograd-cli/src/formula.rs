@@ -6,8 +6,8 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 use retrograd::{Array, Error};
 use retrograd_expr::{
-    Assumptions, Bindings, Cost, Expr, Root, Simplifier, bisect, collect, diff, evaluate, expand, gradient, graph, hessian, most_accurate,
-    newton, plot, solve,
+    Assumptions, Bindings, Cost, Expr, Root, Simplifier, bisect, collect, diff, evaluate, expand, gradient, graph,
+    hessian, most_accurate, newton, plot, solve,
 };
 
 use crate::source::argument;
@@ -94,7 +94,10 @@ impl Formula {
         let blocks = hessian(&expr, &wrt, &self.options.bindings()?)?;
         let named = |(i, row): (usize, Vec<Array>)| {
             let name = names[i].clone();
-            row.into_iter().zip(&names).map(move |(block, other)| (format!("{name},{other}"), block)).collect::<Vec<_>>()
+            row.into_iter()
+                .zip(&names)
+                .map(move |(block, other)| (format!("{name},{other}"), block))
+                .collect::<Vec<_>>()
         };
         Ok(self.options.form.named(&blocks.into_iter().enumerate().flat_map(named).collect::<Vec<_>>()))
     }
@@ -111,7 +114,8 @@ impl Formula {
             return Ok(self.options.form.formula(&simplifier.simplify(&expr)?));
         }
         let ranges = accuracy.iter().map(|text| range(text)).collect::<Result<Vec<_>, _>>()?;
-        let ranges: Vec<(&str, f64, f64)> = ranges.iter().map(|(name, low, high)| (name.as_str(), *low, *high)).collect();
+        let ranges: Vec<(&str, f64, f64)> =
+            ranges.iter().map(|(name, low, high)| (name.as_str(), *low, *high)).collect();
         Ok(self.options.form.formula(&most_accurate(&simplifier, &expr, &ranges)?.0))
     }
 
@@ -127,7 +131,9 @@ impl Formula {
         let name = match (wrt, &names[..]) {
             (Some(name), _) => name,
             (None, [name]) => name,
-            (None, _) => return Err(argument(format!("the equation has {} variables; say which with --wrt", names.len()))),
+            (None, _) => {
+                return Err(argument(format!("the equation has {} variables; say which with --wrt", names.len())));
+            }
         };
         if let Some(range) = between {
             let (_, low, high) = self::range(&format!("{name}={range}"))?;
@@ -138,13 +144,18 @@ impl Formula {
         }
         if self.options.form == Form::Json {
             let root = |root: Root| {
-                let unless = root.unless_zero.map_or_else(|| "null".to_owned(), |leading| self.options.form.shown(&leading));
+                let unless =
+                    root.unless_zero.map_or_else(|| "null".to_owned(), |leading| self.options.form.shown(&leading));
                 format!("{{\"{name}\": {}, \"unless_zero\": {unless}}}", self.options.form.shown(&root.value))
             };
             return Ok(format!("[{}]\n", solve(&expr, name)?.into_iter().map(root).collect::<Vec<_>>().join(", ")));
         }
         let shown = |root: Root| match root.unless_zero {
-            Some(leading) => format!("{}    where {} is not 0\n", self.options.form.shown(&root.value), self.options.form.shown(&leading)),
+            Some(leading) => format!(
+                "{}    where {} is not 0\n",
+                self.options.form.shown(&root.value),
+                self.options.form.shown(&leading)
+            ),
             None => self.options.form.formula(&root.value),
         };
         Ok(solve(&expr, name)?.into_iter().map(shown).collect())
@@ -166,13 +177,19 @@ impl Formula {
         Ok(match form {
             Form::Text => explanation.to_string(),
             Form::Json => {
-                let step = |(expr, why): &(Expr, String)| format!("{{\"form\": {}, \"because\": {}}}", form.shown(expr), json(why));
+                let step = |(expr, why): &(Expr, String)| {
+                    format!("{{\"form\": {}, \"because\": {}}}", form.shown(expr), json(why))
+                };
                 let steps: Vec<String> = explanation.steps.iter().map(step).collect();
                 format!("{{\"start\": {}, \"steps\": [{}]}}\n", form.shown(&explanation.start), steps.join(", "))
             }
             Form::Sexpr | Form::Latex => {
                 let step = |(expr, why): &(Expr, String)| format!("= {}    ({why})\n", form.shown(expr));
-                format!("  {}\n{}", form.shown(&explanation.start), explanation.steps.iter().map(step).collect::<String>())
+                format!(
+                    "  {}\n{}",
+                    form.shown(&explanation.start),
+                    explanation.steps.iter().map(step).collect::<String>()
+                )
             }
         })
     }
@@ -198,7 +215,9 @@ fn text_of(text: &str) -> Result<String, Error> {
         return Ok(text.to_owned());
     }
     let mut input = String::new();
-    std::io::stdin().read_to_string(&mut input).map_err(|error| argument(format!("cannot read standard input: {error}")))?;
+    std::io::stdin()
+        .read_to_string(&mut input)
+        .map_err(|error| argument(format!("cannot read standard input: {error}")))?;
     Ok(input)
 }
 
@@ -210,8 +229,12 @@ fn chosen(expr: &Expr, wrt: Option<&[String]>) -> Vec<String> {
 /// `x=1:10`.
 fn range(text: &str) -> Result<(String, f64, f64), Error> {
     let parts = text.split_once('=').and_then(|(name, range)| Some((name, range.split_once(':')?)));
-    let parsed = parts.and_then(|(name, (low, high))| Some((name.trim().to_owned(), low.trim().parse().ok()?, high.trim().parse().ok()?)));
-    parsed.filter(|(_, low, high)| low < high).ok_or_else(|| argument(format!("a range is written x=1:10, found `{text}`")))
+    let parsed = parts.and_then(|(name, (low, high))| {
+        Some((name.trim().to_owned(), low.trim().parse().ok()?, high.trim().parse().ok()?))
+    });
+    parsed
+        .filter(|(_, low, high)| low < high)
+        .ok_or_else(|| argument(format!("a range is written x=1:10, found `{text}`")))
 }
 
 impl FormulaOptions {
@@ -282,7 +305,8 @@ impl Form {
         let mut out = String::new();
         match (self, all) {
             (Form::Json, _) => {
-                let fields: Vec<String> = all.iter().map(|(name, array)| format!("{}: {}", json(name), self.array(array))).collect();
+                let fields: Vec<String> =
+                    all.iter().map(|(name, array)| format!("{}: {}", json(name), self.array(array))).collect();
                 let _ = writeln!(out, "{{{}}}", fields.join(", "));
             }
             (_, [(_, one)]) => {

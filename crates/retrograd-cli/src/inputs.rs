@@ -60,7 +60,9 @@ fn array(text: &str, origin: &str) -> Result<Vec<Array>, Error> {
     }
     match text.parse() {
         Ok(array) => Ok(vec![array]),
-        Err(Error { kind, message, .. }) => Err(Error::new(kind, Pos::unknown(), format!("{origin} {text}: {message}"))),
+        Err(Error { kind, message, .. }) => {
+            Err(Error::new(kind, Pos::unknown(), format!("{origin} {text}: {message}")))
+        }
     }
 }
 
@@ -73,7 +75,11 @@ fn checked(types: &[Type], arrays: Vec<Array>) -> Result<Vec<Array>, Error> {
     }
     for (k, (ty, array)) in types.iter().zip(&arrays).enumerate() {
         if *ty != array.ty() {
-            let hint = if ty.dtype.is_float() && !array.dtype().is_float() { "; floats are written with a point, as 3.0" } else { "" };
+            let hint = if ty.dtype.is_float() && !array.dtype().is_float() {
+                "; floats are written with a point, as 3.0"
+            } else {
+                ""
+            };
             return Err(argument(format!("input {k} is {ty}, found {}{hint}", array.ty())));
         }
     }

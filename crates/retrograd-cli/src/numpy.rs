@@ -40,7 +40,9 @@ pub(crate) fn read_from_npz(path: &str, name: &str) -> Result<Array, Error> {
     let arrays = read_npz(path)?;
     let names: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
     let found = arrays.into_iter().find(|(found, _)| found == name);
-    found.map(|(_, array)| array).ok_or_else(|| argument(format!("{path} has no array `{name}`; it has {}", names.join(", "))))
+    found
+        .map(|(_, array)| array)
+        .ok_or_else(|| argument(format!("{path} has no array `{name}`; it has {}", names.join(", "))))
 }
 
 /// Writes one array.
@@ -88,7 +90,8 @@ fn array(bytes: &[u8], name: &str) -> Result<Array, Error> {
         Some("i8") => |file| elements(file).map(Data::I64),
         Some("b1") => |file| elements(file).map(Data::Bool),
         Some(_) | None => {
-            let message = format!("{name} has elements of type {descr}; convert them to float64, float32, int64, int32 or bool");
+            let message =
+                format!("{name} has elements of type {descr}; convert them to float64, float32, int64, int32 or bool");
             return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
         }
     };

@@ -90,6 +90,9 @@ mod tests {
         let numbers = |n: i32| (0..n).map(f64::from).collect();
         assert_eq!(abbreviated(&Array::f64([101], numbers(101))), "f64[101] [0.0, 1.0, 2.0, …, 98.0, 99.0, 100.0]");
         let matrix = abbreviated(&Array::f64([2, 60], numbers(120)));
-        assert_eq!(matrix, "f64[2,60] [[0.0, 1.0, 2.0, …, 57.0, 58.0, 59.0], [60.0, 61.0, 62.0, …, 117.0, 118.0, 119.0]]");
+        assert_eq!(
+            matrix,
+            "f64[2,60] [[0.0, 1.0, 2.0, …, 57.0, 58.0, 59.0], [60.0, 61.0, 62.0, …, 117.0, 118.0, 119.0]]"
+        );
     }
 }

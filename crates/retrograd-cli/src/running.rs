@@ -29,7 +29,9 @@ pub(crate) fn run_saved(
     debug: Debug,
 ) -> Result<Report, Error> {
     if debug.debug_nan {
-        return Err(argument("--debug-nan interprets a program; give the program itself, not what was saved of it".into()));
+        return Err(argument(
+            "--debug-nan interprets a program; give the program itself, not what was saved of it".into(),
+        ));
     }
     let executable = Saved::load(path)?.compile(&machine.backend)?.with_threads(machine.threads().get());
     let executable = if let Some(folder) = spill { executable.spilling_to(folder) } else { executable };
@@ -39,10 +41,16 @@ pub(crate) fn run_saved(
 }
 
 /// Runs, with a bar where somebody looks.
-pub(crate) fn run(executable: &Executable, backend: &Backend, inputs: &[Array], debug: Debug) -> Result<Results, Error> {
+pub(crate) fn run(
+    executable: &Executable,
+    backend: &Backend,
+    inputs: &[Array],
+    debug: Debug,
+) -> Result<Results, Error> {
     let inputs: Vec<&Array> = inputs.iter().collect();
     let executable = if debug.stats { executable.counting()? } else { executable.clone() };
-    let (results, stats) = if stderr().is_terminal() { under_bar(&executable, &inputs)? } else { executable.run(&inputs)? };
+    let (results, stats) =
+        if stderr().is_terminal() { under_bar(&executable, &inputs)? } else { executable.run(&inputs)? };
     let who = match backend {
         Backend::Auto => format!("machine code by {}\n", executable.backend()),
         Backend::Cranelift | Backend::Narrow | Backend::Llvm { .. } => String::new(),

@@ -21,11 +21,16 @@ fn the_mark_prints_and_parses() {
 }
 ";
     assert_eq!(parsed(text).to_string(), text);
-    let error =
-        |op: &str| ops::parse(&format!("fn main(%0: f64) -> f64 {{\n  %1: f64 = {op}\n  return %1\n}}\n"), "x.rg").unwrap_err().message;
+    let error = |op: &str| {
+        ops::parse(&format!("fn main(%0: f64) -> f64 {{\n  %1: f64 = {op}\n  return %1\n}}\n"), "x.rg")
+            .unwrap_err()
+            .message
+    };
     assert_eq!(error("div %0, %0 {exact}"), "`div` has no attribute `exact`; it has none");
     assert_eq!(error("add %0, %0 {exact, exact}"), "the attribute `exact` is given twice");
-    assert!(ops::parse("fn main(%0: f64) -> f64 {\n  %1: f64 = add %0, %0 {exact=1}\n  return %1\n}\n", "x.rg").is_err());
+    assert!(
+        ops::parse("fn main(%0: f64) -> f64 {\n  %1: f64 = add %0, %0 {exact=1}\n  return %1\n}\n", "x.rg").is_err()
+    );
 }
 
 #[test]

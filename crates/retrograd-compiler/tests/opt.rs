@@ -3,7 +3,8 @@
 use retrograd_compiler::eval::run;
 use retrograd_compiler::ir::verify;
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Row, Type, UnwindOp, Value,
+    Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Row, Type, UnwindOp,
+    Value,
 };
 use retrograd_compiler::ops;
 use retrograd_compiler::opt::{Pass, dead_code, live_insts};
@@ -46,14 +47,16 @@ fn program(build: impl FnOnce(&mut Program) -> Function) -> Program {
 /// Types of the results of a loop.
 fn push_for(b: &Builder, p: &Program, op: ForOp, args: &[Value]) -> Vec<Value> {
     let types = p.function(op.body).result_types();
-    let types = types.iter().enumerate().map(|(k, ty)| if k < op.carries { ty.clone() } else { ty.stream(op.bound) }).collect();
+    let types =
+        types.iter().enumerate().map(|(k, ty)| if k < op.carries { ty.clone() } else { ty.stream(op.bound) }).collect();
     b.push(Op::For(op), args.to_vec(), types)
 }
 
 fn push_unwind(b: &Builder, p: &Program, op: UnwindOp, args: &[Value]) -> Vec<Value> {
     let types = p.function(op.bwd).result_types();
     let emitted = |k: usize| k >= op.adjoints + op.running;
-    let types = types.iter().enumerate().map(|(k, ty)| if emitted(k) { ty.stream(op.bound) } else { ty.clone() }).collect();
+    let types =
+        types.iter().enumerate().map(|(k, ty)| if emitted(k) { ty.stream(op.bound) } else { ty.clone() }).collect();
     b.push(Op::Unwind(op), args.to_vec(), types)
 }
 
@@ -104,7 +107,10 @@ fn same_meaning(before: &Program, after: &Program) {
         let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, seed)).collect();
         match (run(before, &inputs), run(after, &inputs)) {
             (Ok(before), Ok(after)) => {
-                assert!(before.iter().zip(&after).all(|(x, y)| x.same_bits(y)), "on {inputs:?}: {before:?} became {after:?}")
+                assert!(
+                    before.iter().zip(&after).all(|(x, y)| x.same_bits(y)),
+                    "on {inputs:?}: {before:?} became {after:?}"
+                )
             }
             (before, after) => assert_eq!(before, after, "on {inputs:?}"),
         }
@@ -204,7 +210,9 @@ mod dead {
         let v = Type::f64([3]);
         let before = program(|p| {
             let (body, bwd) = scale_in_place(p);
-            function("main", &[int(), v.clone(), real(), v.clone()], |b, v| push_unwind(b, p, unwind(body, bwd), &[v[0], v[1], v[2], v[3]]))
+            function("main", &[int(), v.clone(), real(), v.clone()], |b, v| {
+                push_unwind(b, p, unwind(body, bwd), &[v[0], v[1], v[2], v[3]])
+            })
         });
         let after = check(&[dead_code], &before);
         let op = unwind_of(only(&after, "unwind"));
@@ -249,7 +257,8 @@ mod dead {
     #[test]
     fn an_unwind_keeps_what_bwd_reads_and_what_the_body_needs_for_it() {
         // bwd reads d, which needs c; e, the second adjoint and the running cotangent go.
-        let after = check(&[dead_code], &three_carries(|b, v| vec![b.mul(v[4], v[2]), b.mul(v[5], v[3]), b.add(v[6], v[5])]));
+        let after =
+            check(&[dead_code], &three_carries(|b, v| vec![b.mul(v[4], v[2]), b.mul(v[5], v[3]), b.add(v[6], v[5])]));
         let op = unwind_of(only(&after, "unwind"));
         assert_eq!((op.carries, op.adjoints, op.running), (2, 1, 0));
         // bwd reads c only.
@@ -289,7 +298,8 @@ mod dead {
     fn unused_streams_and_results_of_branches_go() {
         let v = Type::f64([3]);
         let before = program(|p| {
-            let body = p.add(function("map", &[int(), real(), real()], |b, v| vec![b.mul(v[1], v[1]), b.add(v[2], v[2])]));
+            let body =
+                p.add(function("map", &[int(), real(), real()], |b, v| vec![b.mul(v[1], v[1]), b.add(v[2], v[2])]));
             let then_body = p.add(function("then", &[v.clone(), v.clone()], |b, v| vec![b.add(v[0], v[0]), v[1]]));
             let else_body = p.add(function("else", &[v.clone(), v.clone()], |b, v| vec![v[0], b.neg(v[1])]));
             function("main", &[Type::scalar(DType::Bool), v.clone(), v.clone()], |b, v| {
@@ -322,7 +332,8 @@ mod equal {
     fn literals_are_compared_by_bits() {
         let before = program(|_| {
             function("main", &[real()], |b, v| {
-                let literals: Vec<Value> = [0.0, -0.0, f64::NAN, f64::NAN, 0.0].into_iter().map(|x| b.constant(Array::scalar(x))).collect();
+                let literals: Vec<Value> =
+                    [0.0, -0.0, f64::NAN, f64::NAN, 0.0].into_iter().map(|x| b.constant(Array::scalar(x))).collect();
                 literals.into_iter().map(|x| b.add(v[0], x)).collect()
             })
         });
@@ -336,7 +347,9 @@ mod equal {
     #[test]
     fn literals_that_only_begin_alike_stay_apart() {
         let before = program(|_| {
-            function("main", &[], |b, _| [2.0, 3.0, 2.0].map(|last| b.constant(Array::f64([3], vec![0.5, 1.0, last]))).to_vec())
+            function("main", &[], |b, _| {
+                [2.0, 3.0, 2.0].map(|last| b.constant(Array::f64([3], vec![0.5, 1.0, last]))).to_vec()
+            })
         });
         let after = check(&[common], &before);
         let [a, b, c] = after.main().results[..] else { panic!("three results") };
@@ -467,7 +480,9 @@ mod folded {
             });
             assert_eq!(chosen.is_empty(), truth);
         }
-        assert!(left(|b, x, _| b.row(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(DType::F64)), &[x])).is_empty());
+        assert!(
+            left(|b, x, _| b.row(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(DType::F64)), &[x])).is_empty()
+        );
         assert!(left(|b, x, _| b.row(&ops::SUM, ints("axes", &[]), &[x])).is_empty());
     }
 
@@ -499,7 +514,9 @@ mod folded {
     #[test]
     fn windows_at_known_places_are_slices_where_they_fit() {
         let at = |start: i64| {
-            left(|b, x, _| b.row(&ops::DYNAMIC_SLICE, ints("sizes", &[3]).ints("step", [2]), &[x, b.int(start)])).last().copied()
+            left(|b, x, _| b.row(&ops::DYNAMIC_SLICE, ints("sizes", &[3]).ints("step", [2]), &[x, b.int(start)]))
+                .last()
+                .copied()
         };
         assert_eq!(at(3), Some("slice"));
         assert_eq!(at(4), Some("dynamic_slice"), "the fault stays");
@@ -515,7 +532,10 @@ mod folded {
         };
         assert_eq!(scalar(|b| row(b, &ops::EXP, &[b.full(&real(), 0.5)])), ["constant"]);
         assert_eq!(scalar(|b| b.mul(b.int(6), b.int(7))), ["constant"]);
-        assert_eq!(scalar(|b| b.add(b.full(&Type::f64([40]), 0.5), b.full(&Type::f64([40]), 1.5))), ["constant", "broadcast"]);
+        assert_eq!(
+            scalar(|b| b.add(b.full(&Type::f64([40]), 0.5), b.full(&Type::f64([40]), 1.5))),
+            ["constant", "broadcast"]
+        );
         let literal = |b: &Builder, n: usize| b.constant(Array::f64([n], (0..n).map(|k| k as f64).collect()));
         assert_eq!(scalar(|b| b.neg(b.constant(Array::f64([3], vec![1.0, 2.0, 3.0])))), ["constant"]);
         let neg = program(|_| function("main", &[], |b, _| vec![b.neg(literal(b, 17))]));
@@ -624,7 +644,8 @@ fn step(%0: i64, %1: i64) -> i64 {
     fn an_unwind_with_fixed_states_and_cotangents_lets_them_go() {
         let before = program(|p| {
             let body = p.add(function("step", &[int(), real(), real()], |b, v| vec![b.mul(v[1], v[2]), v[2]]));
-            let bwd = p.add(function("back", &[int(), real(), real(), real(), real()], |b, v| vec![b.mul(v[3], v[2]), v[4]]));
+            let bwd =
+                p.add(function("back", &[int(), real(), real(), real(), real()], |b, v| vec![b.mul(v[3], v[2]), v[4]]));
             function("main", &[int(), real(), real(), real()], |b, v| {
                 let op = UnwindOp {
                     body,
@@ -670,7 +691,11 @@ mod hoisted {
         });
         let after = check(&[hoist, dead_code], &before);
         assert_eq!(names(after.main()), ["exp", "for"]);
-        assert_eq!(names(&after.functions[2]), ["div", "convert", "add", "mul"], "an integer division stays in its loop");
+        assert_eq!(
+            names(&after.functions[2]),
+            ["div", "convert", "add", "mul"],
+            "an integer division stays in its loop"
+        );
     }
 
     #[test]

@@ -76,7 +76,11 @@ fn loops_in_the_middle_of_a_program_equal_the_table() {
         let (saved, reversal, n) = (number(saved), number(reversal), number(n));
         let alone = Alone::new(&steps, n, reversal);
         let found = Paired::new(&alone, n, saved, reversal - saved).work(Place::Later, n, saved);
-        assert_eq!(found, optional(total), "states of {state}, records of {tape}, {saved} and {reversal} units, n = {n}");
+        assert_eq!(
+            found,
+            optional(total),
+            "states of {state}, records of {tape}, {saved} and {reversal} units, n = {n}"
+        );
     }
 }
 
@@ -99,8 +103,10 @@ fn loops_with_many_choices_equal_the_table() {
 }
 
 fn read_steps(heading: &str) -> Steps {
-    let [sizes, choices, breaks, values] = heading.split(';').map(str::trim).collect::<Vec<_>>().try_into().expect("four parts");
-    let numbers = |text: &str| text.split_whitespace().map(|word| word.parse::<u64>().expect("a number")).collect::<Vec<_>>();
+    let [sizes, choices, breaks, values] =
+        heading.split(';').map(str::trim).collect::<Vec<_>>().try_into().expect("four parts");
+    let numbers =
+        |text: &str| text.split_whitespace().map(|word| word.parse::<u64>().expect("a number")).collect::<Vec<_>>();
     let [state, advance] = numbers(sizes).try_into().expect("two numbers");
     let (breaks, values) = (numbers(breaks), numbers(values));
     let turn = (0..=40).map(|free| values[breaks.iter().filter(|at| **at <= free).count()]).collect();
@@ -124,8 +130,9 @@ fn nests_share_memory_as_the_table_says() {
         let work = |free: usize| inner.work(Place::First, inner_count, free).unwrap_or(never);
         // What an inner sweep leaves behind is the record of an outer step: its reversal has what is free then.
         let choice = |units: usize| {
-            let paired =
-                |free: usize| Paired::new(&inner, inner_count, units, free).work(Place::First, inner_count, units).unwrap_or(never);
+            let paired = |free: usize| {
+                Paired::new(&inner, inner_count, units, free).work(Place::First, inner_count, units).unwrap_or(never)
+            };
             Choice { units, forward: 0, reverse: (0..=budget - units).map(paired).collect() }
         };
         let outer = Steps {
@@ -147,8 +154,9 @@ fn nests_share_memory_as_the_table_says() {
 #[test]
 fn two_tiers_equal_the_tables() {
     let float = |cell: &str| cell.parse::<f64>().expect("a number");
-    let revolve =
-        |slots: usize| -> Vec<f64> { (0..=100).map(|n| if n <= 1 { 0.0 } else { binomial::advances(n, slots as u64) as f64 }).collect() };
+    let revolve = |slots: usize| -> Vec<f64> {
+        (0..=100).map(|n| if n <= 1 { 0.0 } else { binomial::advances(n, slots as u64) as f64 }).collect()
+    };
     for table in [HREVOLVE, HREVOLVE_EXHAUSTIVE] {
         let mut known: BTreeMap<[&str; 4], Vec<f64>> = BTreeMap::new();
         for [n, memory, slots, write, read, work] in rows(table) {
@@ -156,14 +164,18 @@ fn two_tiers_equal_the_tables() {
                 let disk = Disk { slots: Some(number(slots)), write: float(write), read: float(read) };
                 with_disk(&revolve(number(memory)), 1.0, disk)
             });
-            assert_eq!(costs[number(n)], float(work), "n = {n}, {memory} and {slots} slots, write {write}, read {read}");
+            assert_eq!(
+                costs[number(n)],
+                float(work),
+                "n = {n}, {memory} and {slots} slots, write {write}, read {read}"
+            );
         }
     }
     let mut known: BTreeMap<[&str; 3], Vec<f64>> = BTreeMap::new();
     for [n, memory, write, read, work] in rows(DISK_REVOLVE) {
-        let costs = known
-            .entry([memory, write, read])
-            .or_insert_with(|| with_disk(&revolve(number(memory)), 1.0, Disk { slots: None, write: float(write), read: float(read) }));
+        let costs = known.entry([memory, write, read]).or_insert_with(|| {
+            with_disk(&revolve(number(memory)), 1.0, Disk { slots: None, write: float(write), read: float(read) })
+        });
         assert_eq!(costs[number(n)], float(work), "n = {n}, {memory} slots, write {write}, read {read}");
     }
 }
@@ -183,8 +195,9 @@ fn a_disk_under_states_and_records_equals_the_table() {
         let costs = known.entry([state, tape, budget, slots, write, read]).or_insert_with(|| {
             let steps = unit_costs(number(state), Some(number(tape)));
             let table = Alone::new(&steps, 32, number(budget));
-            let memory: Vec<f64> =
-                (0..=32).map(|n| table.work(Place::Later, n, number(budget)).map_or(f64::INFINITY, |work| work as f64)).collect();
+            let memory: Vec<f64> = (0..=32)
+                .map(|n| table.work(Place::Later, n, number(budget)).map_or(f64::INFINITY, |work| work as f64))
+                .collect();
             with_disk(&memory, 1.0, Disk { slots: Some(number(slots)), write: float(write), read: float(read) })
         });
         let expected = if work.is_empty() { f64::INFINITY } else { float(work) };
@@ -205,16 +218,26 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
                 Action::Snapshot { at, step } => memory[at as usize + 1] = step,
                 Action::Advance { to, .. } if to >= n => break,
                 Action::Advance { .. } => {}
-                action @ (Action::Restore { .. } | Action::Tape { .. } | Action::Reverse { .. } | Action::Turnback { .. }) => {
+                action @ (Action::Restore { .. }
+                | Action::Tape { .. }
+                | Action::Reverse { .. }
+                | Action::Turnback { .. }) => {
                     panic!("{action:?} is no part of a sweep")
                 }
-                action @ (Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done | Action::Run(_)) => {
+                action @ (Action::Spill { .. }
+                | Action::Fetch { .. }
+                | Action::Turn
+                | Action::Done
+                | Action::Run(_)) => {
                     panic!("{action:?} is no part of a sweep")
                 }
             }
         }
         let held: Vec<(u64, u64)> = online::held(&words).collect();
-        assert!(held.iter().all(|(step, slot)| memory[*slot as usize] == *step), "what is said to be held is in its slot");
+        assert!(
+            held.iter().all(|(step, slot)| memory[*slot as usize] == *step),
+            "what is said to be held is in its slot"
+        );
         assert_eq!(online::forward_steps(&words, n), total.parse().expect("a number"), "n = {n}, {slots} slots");
         assert!(optimum.parse::<u128>().expect("a number") <= online::forward_steps(&words, n));
         if !positions.is_empty() {
@@ -274,8 +297,10 @@ fn what_to_save_of_straight_line_code_equals_the_table() {
     let mut compared = 0;
     for line in CLOSURE.lines() {
         if let Some(values) = line.strip_prefix("code ") {
-            let values: Vec<Vec<u64>> =
-                values.split(';').map(|value| value.split_whitespace().map(|word| word.parse().expect("a number")).collect()).collect();
+            let values: Vec<Vec<u64>> = values
+                .split(';')
+                .map(|value| value.split_whitespace().map(|word| word.parse().expect("a number")).collect())
+                .collect();
             let maker = |(k, value): (usize, &Vec<u64>)| Maker {
                 work: value[1],
                 args: value[3..].iter().map(|arg| *arg as usize).collect(),
@@ -289,7 +314,9 @@ fn what_to_save_of_straight_line_code_equals_the_table() {
             };
             continue;
         }
-        let [limit, least, relaxed] = line.split(' ').map(|word| word.parse::<f64>().expect("a number")).collect::<Vec<_>>()[..] else {
+        let [limit, least, relaxed] =
+            line.split(' ').map(|word| word.parse::<f64>().expect("a number")).collect::<Vec<_>>()[..]
+        else {
             panic!("three columns: {line}")
         };
         let saved = code.within(limit as u64).expect("everything can be computed again");
@@ -313,8 +340,10 @@ fn few_splits_are_as_good_as_all_without_records_and_nearly_so_with_them() {
     let (mut worst, mut sum, mut cases) = (1.0_f64, 0.0, 0.0);
     for _ in 0..40 {
         let state = 1 + random(4) as usize;
-        let mut choice = |dear: u64| Choice { units: 1 + random(6) as usize, forward: 10 + dear, reverse: vec![12 + 4 * dear] };
-        let steps = Steps { start: 0, state, advance: 10, hold: 1, turn: vec![30], choices: vec![choice(0), choice(2)] };
+        let mut choice =
+            |dear: u64| Choice { units: 1 + random(6) as usize, forward: 10 + dear, reverse: vec![12 + 4 * dear] };
+        let steps =
+            Steps { start: 0, state, advance: 10, hold: 1, turn: vec![30], choices: vec![choice(0), choice(2)] };
         let (all, few) = (Alone::new(&steps, 150, 24), Alone::quick(&steps, 150, 24));
         let (all_paired, few_paired) = (Paired::new(&all, 150, 24, 0), Paired::new(&few, 150, 24, 0));
         for (n, units) in [(40, 8), (80, 12), (150, 6), (150, 12), (150, 24)] {
@@ -323,7 +352,8 @@ fn few_splits_are_as_good_as_all_without_records_and_nearly_so_with_them() {
                 (all_paired.work(Place::First, n, units), few_paired.work(Place::First, n, units)),
             ];
             for (best, found) in pairs {
-                let ratio = found.expect("x_0 is held for nothing") as f64 / best.expect("x_0 is held for nothing") as f64;
+                let ratio =
+                    found.expect("x_0 is held for nothing") as f64 / best.expect("x_0 is held for nothing") as f64;
                 assert!(ratio >= 1.0);
                 (worst, sum, cases) = (worst.max(ratio), sum + ratio, cases + 1.0);
             }
@@ -347,7 +377,8 @@ fn no_program_whatever_beats_the_recurrences() {
         let mut random = numbers(seed);
         let forward = 1 + random(4);
         let count = random(3);
-        let choice = |_| Choice { units: 1 + random(4) as usize, forward: forward + random(2), reverse: vec![1 + random(5)] };
+        let choice =
+            |_| Choice { units: 1 + random(4) as usize, forward: forward + random(2), reverse: vec![1 + random(5)] };
         let choices: Vec<Choice> = (0..count).map(choice).collect();
         let mut turn: Vec<u64> = (0..4).map(|_| forward + 2 + random(6)).collect();
         turn.sort_by_key(|work| std::cmp::Reverse(*work));
@@ -359,9 +390,17 @@ fn no_program_whatever_beats_the_recurrences() {
         let units = random(9) as usize;
         let alone = Alone::new(&steps, count, units);
         let place = if start == 0 { Place::First } else { Place::Later };
-        assert_eq!(alone.work(place, count, units), search::cheapest(&steps, count, units, false), "{steps:?}, n = {count}, {units} units");
+        assert_eq!(
+            alone.work(place, count, units),
+            search::cheapest(&steps, count, units, false),
+            "{steps:?}, n = {count}, {units} units"
+        );
         let paired = Paired::new(&alone, count, units, 0);
-        assert_eq!(paired.work(place, count, units), search::cheapest(&steps, count, units, true), "{steps:?}, n = {count}, {units} units");
+        assert_eq!(
+            paired.work(place, count, units),
+            search::cheapest(&steps, count, units, true),
+            "{steps:?}, n = {count}, {units} units"
+        );
     }
 }
 
@@ -385,7 +424,8 @@ mod search {
 
     /// The least work of all programs for so many units.
     pub(crate) fn cheapest(steps: &Steps, count: usize, units: usize, turn_ahead: bool) -> Option<u64> {
-        let first = Machine { working: Some(0), held: vec![false; count], taped: vec![None; count], end: count, turn_ahead };
+        let first =
+            Machine { working: Some(0), held: vec![false; count], taped: vec![None; count], end: count, turn_ahead };
         let mut queue = BinaryHeap::from([Reverse((0, first))]);
         let mut seen = BTreeSet::new();
         while let Some(Reverse((work, machine))) = queue.pop() {
@@ -393,7 +433,9 @@ mod search {
                 return Some(work);
             }
             if seen.insert(machine.clone()) {
-                queue.extend(successors(steps, units, &machine).into_iter().map(|(more, after)| Reverse((work + more, after))));
+                queue.extend(
+                    successors(steps, units, &machine).into_iter().map(|(more, after)| Reverse((work + more, after))),
+                );
             }
         }
         None
@@ -429,7 +471,9 @@ mod search {
             && let Some(last) = machine.end.checked_sub(1)
             && let Some(choice) = machine.taped[last]
         {
-            add(steps.choices[choice].reversed(free), &|after| (after.end, after.taped[last], after.working) = (last, None, None));
+            add(steps.choices[choice].reversed(free), &|after| {
+                (after.end, after.taped[last], after.working) = (last, None, None)
+            });
         }
         let Some(k) = machine.working else { return all };
         if k < count {

@@ -54,8 +54,11 @@ fn chains_that_also_read_their_inputs_equal_the_table() {
             let [a, abar, delta, uf, ub, of, ob] = &parts(line)[..] else { panic!("seven parts: {line}") };
             let count = uf.len();
             // Stage k of the paper is number k - 1.
-            let advance = |s: usize, t: usize| (s + 1..t).map(|j| a[j] + a[j + 1] + of[j]).fold(a[s + 1] + of[s], usize::max);
-            let square = |of: &dyn Fn(usize, usize) -> usize| (0..count).map(|s| (0..count).map(|t| of(s, t)).collect()).collect();
+            let advance =
+                |s: usize, t: usize| (s + 1..t).map(|j| a[j] + a[j + 1] + of[j]).fold(a[s + 1] + of[s], usize::max);
+            let square = |of: &dyn Fn(usize, usize) -> usize| {
+                (0..count).map(|s| (0..count).map(|t| of(s, t)).collect()).collect()
+            };
             chain = Chain {
                 work: uf.iter().map(|work| *work as u64).collect(),
                 record: abar.clone(),
@@ -69,7 +72,8 @@ fn chains_that_also_read_their_inputs_equal_the_table() {
             continue;
         }
         let [Some(units), least, best] = columns(line)[..] else { panic!("three columns: {line}") };
-        let found = chain.table(units as usize).work(0, chain.work.len() - 1, units as usize).map(|work| work + reversals);
+        let found =
+            chain.table(units as usize).work(0, chain.work.len() - 1, units as usize).map(|work| work + reversals);
         assert_eq!(found, least, "{chain:?}, {units} units");
         assert!(best.is_none() || found.is_none_or(|found| found >= best.unwrap_or(0)));
         compared += 1;
@@ -83,8 +87,12 @@ fn the_search_finds_the_least_work_of_short_code() {
     for line in DAG.lines() {
         if let Some(items) = line.strip_prefix("code ") {
             let values: Vec<Vec<usize>> = items.split(';').map(numbers).collect();
-            let item =
-                |(k, value): (usize, &Vec<usize>)| Item { work: value[1] as u64, args: value[2..].to_vec(), results: vec![k], again: true };
+            let item = |(k, value): (usize, &Vec<usize>)| Item {
+                work: value[1] as u64,
+                args: value[2..].to_vec(),
+                results: vec![k],
+                again: true,
+            };
             code = Code {
                 bytes: values.iter().map(|value| value[0] as u64).collect(),
                 items: values.iter().enumerate().map(item).collect(),

@@ -1,7 +1,10 @@
-//! Schedules against the reference numbers in `testdata/schedules`, an abstract loop, and a search over all possible programs.
+//! Schedules against the reference numbers in `testdata/schedules`, an abstract loop, and a search over all possible
+//! programs.
 
 use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place as Start, Steps};
-use retrograd_compiler::plan::schedule::{Action, Blocks, Counts, RUNS, Recipe, Schedule, Sweep, binomial, counts, next, start};
+use retrograd_compiler::plan::schedule::{
+    Action, Blocks, Counts, RUNS, Recipe, Schedule, Sweep, binomial, counts, next, start,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
@@ -76,7 +79,11 @@ fn revolve_stores_the_fewest_states() {
         assert_eq!(stores, fewest);
         assert_eq!(binomial::stores(n, c), stores, "n = {n}, c = {c}");
         let (_, counts) = run(&revolve(c), Sweep::Alone, n);
-        assert_eq!((counts.snapshots, counts.restores), (u128::from(stores.saturating_sub(1)), u128::from(restores)), "n = {n}, c = {c}");
+        assert_eq!(
+            (counts.snapshots, counts.restores),
+            (u128::from(stores.saturating_sub(1)), u128::from(restores)),
+            "n = {n}, c = {c}"
+        );
     }
 }
 
@@ -105,7 +112,8 @@ fn periodic_equals_the_table_of_periods() {
             let schedule = periodic(period, sweep, n);
             let (_, counts) = run(&schedule, sweep, n);
             assert_eq!(counts.forward_steps(), u128::from(total), "{schedule}, n = {n}");
-            // The table holds the start of the last segment too, which is taped at once here; and x_0, which takes nothing.
+            // The table holds the start of the last segment too, which is taped at once here; and x_0, which takes
+            // nothing.
             let copies = u64::saturating_sub(held, 2);
             // A segment is recorded over its own start.
             assert!(schedule.pool_bytes(sweep, None) <= copies * STATE + taped_at_most * RECORD, "{schedule}, n = {n}");
@@ -246,8 +254,11 @@ fn work(steps: &Steps, actions: &[Action]) -> u64 {
 
 #[test]
 fn a_recipe_does_what_its_table_promises() {
-    for (state, hold, records) in [(1, 0, vec![]), (1, 0, vec![(1, 0)]), (2, 1, vec![(3, 0), (5, -1)]), (3, 2, vec![(2, 1), (1, 3)])] {
-        let choice = |(units, dear): &(usize, i64)| Choice { units: *units, forward: 2, reverse: vec![(4 + dear) as u64] };
+    for (state, hold, records) in
+        [(1, 0, vec![]), (1, 0, vec![(1, 0)]), (2, 1, vec![(3, 0), (5, -1)]), (3, 2, vec![(2, 1), (1, 3)])]
+    {
+        let choice =
+            |(units, dear): &(usize, i64)| Choice { units: *units, forward: 2, reverse: vec![(4 + dear) as u64] };
         let choices: Vec<Choice> = records.iter().map(choice).collect();
         let steps = Steps { start: 0, state, advance: 2, hold, turn: vec![7], choices };
         let record_bytes: Vec<u64> = steps.choices.iter().map(|choice| choice.units as u64).collect();
@@ -256,7 +267,10 @@ fn a_recipe_does_what_its_table_promises() {
         for n in 1..=40 {
             for units in 0..=20 {
                 let tables = [
-                    (Recipe::alone(&alone, n, units, state as u64, record_bytes.clone()), alone.work(Start::First, n as usize, units)),
+                    (
+                        Recipe::alone(&alone, n, units, state as u64, record_bytes.clone()),
+                        alone.work(Start::First, n as usize, units),
+                    ),
                     (
                         Recipe::paired(&alone, &paired, n, units, state as u64, record_bytes.clone()),
                         paired.work(Start::First, n as usize, units),
@@ -301,7 +315,9 @@ fn long_loops_run_without_overflow() {
         }
     }
     for n in [1_000_000_000, 1_000_000_000_000, i64::MAX as u64 - 1] {
-        for (sweep, slots) in SWEEPS.into_iter().flat_map(|sweep| [1, 2, 3, 7, 18, 100, 1000, 10_000].map(|slots| (sweep, slots))) {
+        for (sweep, slots) in
+            SWEEPS.into_iter().flat_map(|sweep| [1, 2, 3, 7, 18, 100, 1000, 10_000].map(|slots| (sweep, slots)))
+        {
             Run::new(&revolve(slots), sweep, n).steps(100_000);
             Run::new(&blocks(100, slots), sweep, n).steps(100_000);
         }
@@ -381,7 +397,8 @@ fn in_table(action: &Action) -> String {
     }
 }
 
-/// Drives a schedule to its end on an abstract loop, checks every action and all predictions, and returns the actions before `Done`.
+/// Drives a schedule to its end on an abstract loop, checks every action and all predictions, and returns the actions
+/// before `Done`.
 fn run(schedule: &Schedule, sweep: Sweep, n: u64) -> (Vec<Action>, Counts) {
     let single = to_the_end(Run::new(schedule, sweep, n));
     // Many actions at once are the same actions.
@@ -480,7 +497,8 @@ impl<'s> Run<'s> {
 
     fn step(&mut self) -> Action {
         let length = self.schedule.words();
-        let action = self.ahead.pop_front().unwrap_or_else(|| next(&mut self.words[GUARDS..GUARDS + length], &self.table));
+        let action =
+            self.ahead.pop_front().unwrap_or_else(|| next(&mut self.words[GUARDS..GUARDS + length], &self.table));
         if let Action::Run(run) = action {
             self.ahead = run.actions(&self.words[GUARDS..GUARDS + length], self.state_bytes()).into();
             return self.step();

@@ -243,7 +243,8 @@ fn inputs(program: &Program) -> Vec<Array> {
     program.main().param_types().iter().map(draw).collect()
 }
 
-/// `(x, ct, w)` to the derivative of ⟨w, Jᵀct⟩ by x, and `(x, w, ct)` to that of ⟨ct, J w⟩: they are the same, with all floats.
+/// `(x, ct, w)` to the derivative of ⟨w, Jᵀct⟩ by x, and `(x, w, ct)` to that of ⟨ct, J w⟩: they are the same, with all
+/// floats.
 fn both_forms(program: &Program) -> [Program; 2] {
     let program = simplify(program);
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
@@ -279,8 +280,9 @@ fn size(program: &Program) -> Size {
     }
 }
 
-/// The second derivative of a loop is one loop backwards, whose step computes the state once, also in nests: where the state and what
-/// is linear in the cotangents were reversed apart, three levels had 11 unwinds and 126 instructions, now 3 and 75.
+/// The second derivative of a loop is one loop backwards, whose step computes the state once, also in nests: where the
+/// state and what is linear in the cotangents were reversed apart, three levels had 11 unwinds and 126 instructions,
+/// now 3 and 75.
 #[test]
 fn reverse_over_reverse_is_as_small_as_reverse_over_forward() {
     for (name, text) in NAMES {
@@ -303,7 +305,10 @@ fn reverse_over_reverse_gives_the_numbers_of_reverse_over_forward() {
         let (w, ct) = (draw(program.main().param_types()), draw(program.main().result_types()));
         let found = eval::run(&reverse, &[&x[..], &ct, &w].concat()).unwrap();
         let expected = eval::run(&forward, &[&x[..], &w, &ct].concat()).unwrap();
-        assert!(expected.iter().any(|array| array.as_f64().iter().any(|x| x.abs() > 1e-3)), "{name} has a second derivative");
+        assert!(
+            expected.iter().any(|array| array.as_f64().iter().any(|x| x.abs() > 1e-3)),
+            "{name} has a second derivative"
+        );
         for (found, expected) in found.iter().zip(&expected) {
             let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs().max(1.0);
             assert!(found.as_f64().iter().zip(expected.as_f64()).all(near), "{name}: {found}, expected {expected}");
@@ -315,17 +320,21 @@ fn reverse_over_reverse_gives_the_numbers_of_reverse_over_forward() {
 fn reverse_over_reverse_over_reverse_is_the_third_derivative() {
     for (name, text) in NAMES {
         let program = parsed(text);
-        check_in_mode(&program, &inputs(&program), 3, Direction::Reverse, 5).unwrap_or_else(|error| panic!("{name}: {error}"));
+        check_in_mode(&program, &inputs(&program), 3, Direction::Reverse, 5)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 
-/// A step that changes one element of an array costs no more in the second derivative: arrays of 9 elements are changed in place.
+/// A step that changes one element of an array costs no more in the second derivative: arrays of 9 elements are changed
+/// in place.
 #[test]
 fn updates_in_place_stay_in_place_at_second_order() {
     for text in [STENCIL, SEIDEL, SEIDEL_LINEAR] {
         for program in both_forms(&parsed(text)) {
             let bodies = program.functions.iter().enumerate().filter(|(k, _)| *k != usize::from(program.entry));
-            for (function, inst) in bodies.flat_map(|(_, function)| function.insts.iter().map(move |inst| (function, inst))) {
+            for (function, inst) in
+                bodies.flat_map(|(_, function)| function.insts.iter().map(move |inst| (function, inst)))
+            {
                 let large = inst.results.iter().any(|v| function.ty(*v).elements() == 9);
                 let in_place = ["update", "add_at", "for", "unwind"].contains(&inst.op.name());
                 assert!(!large || in_place, "{}: {inst:?}", function.name);

@@ -1,8 +1,8 @@
 //! The text form over the whole op table, and what the verifier says to Programs that no text gives.
 
 use retrograd_compiler::ir::{
-    self, Array, Attr, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Pos, Program, Type, UnwindOp,
-    Value,
+    self, Array, Attr, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Pos,
+    Program, Type, UnwindOp, Value,
 };
 use retrograd_compiler::ops;
 
@@ -27,8 +27,17 @@ fn every_sample_of_every_row_prints_and_parses() {
 
 #[test]
 fn literals_read_back_to_the_same_bits() {
-    let bits =
-        [0, 1, 1 << 63, f64::NAN.to_bits(), f64::NAN.to_bits() | 1, 0x7ff0_0000_0000_0001, u64::MAX, 0.1f64.to_bits(), f64::MAX.to_bits()];
+    let bits = [
+        0,
+        1,
+        1 << 63,
+        f64::NAN.to_bits(),
+        f64::NAN.to_bits() | 1,
+        0x7ff0_0000_0000_0001,
+        u64::MAX,
+        0.1f64.to_bits(),
+        f64::MAX.to_bits(),
+    ];
     let array = Array::f64([3, 3], bits.map(f64::from_bits).to_vec());
     let again: Array = array.to_string().parse().expect("a printed literal parses");
     assert!(again.same_bits(&array), "{array}");
@@ -36,8 +45,8 @@ fn literals_read_back_to_the_same_bits() {
 
 #[test]
 fn names_are_made_readable_and_unique() {
-    let text =
-        "fn a(%0: i64) {\n  for %0 {body=b}\n  for %0 {body=c}\n  return\n}\nfn b(%0: i64) {\n  return\n}\nfn c(%0: i64) {\n  return\n}\n";
+    let text = "fn a(%0: i64) {\n  for %0 {body=b}\n  for %0 {body=c}\n  return\n}\nfn b(%0: i64) {\n  return\n}\nfn \
+                c(%0: i64) {\n  return\n}\n";
     let mut program = ops::parse(text, "names.rg").expect("it parses");
     for (function, name) in program.functions.iter_mut().zip(["<lambda>", "1 step", "1 step"]) {
         function.name = name.into();
@@ -51,7 +60,13 @@ fn names_are_made_readable_and_unique() {
 fn values_are_numbered_in_order_of_definition() {
     let (x, y) = (Value(5), Value(2));
     let inst = inst(Op::Row(&ops::NEG, Attrs::none()), &[x], &[y]);
-    let program = Program::new(Function { name: "main".into(), params: vec![x], insts: vec![inst], results: vec![y], types: scalars(6) });
+    let program = Program::new(Function {
+        name: "main".into(),
+        params: vec![x],
+        insts: vec![inst],
+        results: vec![y],
+        types: scalars(6),
+    });
     assert_eq!(ir::verify(&program), Ok(()));
     assert_eq!(program.to_string(), "fn main(%0: f64) -> f64 {\n  %1: f64 = neg %0\n  return %1\n}\n");
     assert_eq!(program.main().to_string(), program.to_string());
@@ -77,15 +92,29 @@ fn refused(program: &Program) -> String {
 
 /// A function of one f64 parameter `%0` with these instructions.
 fn refused_insts(insts: Vec<Inst>, results: &[Value], types: Vec<Type>) -> String {
-    refused(&Program::new(Function { name: "main".into(), params: vec![Value(0)], insts, results: results.to_vec(), types }))
+    refused(&Program::new(Function {
+        name: "main".into(),
+        params: vec![Value(0)],
+        insts,
+        results: results.to_vec(),
+        types,
+    }))
 }
 
 #[test]
 fn definitions_are_checked() {
     let [a, b, c] = [Value(0), Value(1), Value(9)];
     let cases = [
-        (vec![inst(neg(), &[b], &[b])], vec![], "model.py:3: invalid program: `neg` in `main` reads %1, which is not defined before it"),
-        (vec![inst(neg(), &[c], &[b])], vec![], "model.py:3: invalid program: `neg` in `main` reads %9, which is not defined before it"),
+        (
+            vec![inst(neg(), &[b], &[b])],
+            vec![],
+            "model.py:3: invalid program: `neg` in `main` reads %1, which is not defined before it",
+        ),
+        (
+            vec![inst(neg(), &[c], &[b])],
+            vec![],
+            "model.py:3: invalid program: `neg` in `main` reads %9, which is not defined before it",
+        ),
         (vec![inst(neg(), &[a], &[a])], vec![], "model.py:3: invalid program: %0 in `main` is defined twice"),
         (vec![inst(neg(), &[a], &[c])], vec![], "model.py:3: invalid program: %9 in `main` has no type"),
         (vec![], vec![b], "invalid program: `main` returns %1, which is not defined"),
@@ -99,7 +128,8 @@ fn definitions_are_checked() {
 fn attributes_are_checked_before_shape_rules_read_them() {
     let wrong = Attrs::none().with("axes", Attr::DType(DType::F64));
     let sum = inst(Op::Row(&ops::SUM, wrong), &[Value(0)], &[Value(1)]);
-    let expected = "model.py:3: invalid program: %1 in `main`: `sum` needs a list of integers that are not negative as `axes`";
+    let expected =
+        "model.py:3: invalid program: %1 in `main`: `sum` needs a list of integers that are not negative as `axes`";
     assert_eq!(refused_insts(vec![sum], &[], scalars(2)), expected);
 
     let extra = inst(Op::Row(&ops::NEG, Attrs::none().ints("axes", [0])), &[Value(0)], &[Value(1)]);
@@ -121,7 +151,10 @@ fn types_that_overflow_are_refused() {
 fn bodies_exist_and_groups_fit() {
     let [a, b] = [Value(0), Value(1)];
     let missing = inst(Op::If(IfOp { then_body: FuncId(0), else_body: FuncId(7) }), &[a], &[b]);
-    assert_eq!(refused_insts(vec![missing], &[], scalars(2)), "model.py:3: invalid program: `if` in `main` runs function 7 of 1");
+    assert_eq!(
+        refused_insts(vec![missing], &[], scalars(2)),
+        "model.py:3: invalid program: `if` in `main` runs function 7 of 1"
+    );
 
     let mut program = Program::new(Builder::new("main").finish(vec![]));
     program.entry = FuncId(3);
@@ -144,11 +177,16 @@ fn bodies_exist_and_groups_fit() {
     let counted = ForOp { body: FuncId(1), carries: huge, invariants: huge, bound: 0 };
     let branch = IfOp { then_body: FuncId(1), else_body: FuncId(1) };
     for (op, args, expected) in [
-        (Op::Unwind(unwind), vec![a], "%1 in `main`: `unwind` has groups of 18446744073709551615 arguments, found 1 and 1 results"),
+        (
+            Op::Unwind(unwind),
+            vec![a],
+            "%1 in `main`: `unwind` has groups of 18446744073709551615 arguments, found 1 and 1 results",
+        ),
         (
             Op::For(counted.clone()),
             vec![a],
-            "%1 in `main`: `for` has a count, 18446744073709551615 carries and 18446744073709551615 invariants, found 1 arguments and 1 results",
+            "%1 in `main`: `for` has a count, 18446744073709551615 carries and 18446744073709551615 invariants, found \
+             1 arguments and 1 results",
         ),
         (
             Op::For(ForOp { carries: 0, invariants: 0, ..counted }),
@@ -157,8 +195,13 @@ fn bodies_exist_and_groups_fit() {
         ),
         (Op::If(branch), vec![], "%1 in `main`: `if` needs a predicate"),
     ] {
-        let main =
-            Function { name: "main".into(), params: vec![a], insts: vec![inst(op, &args, &[b])], results: vec![], types: scalars(2) };
+        let main = Function {
+            name: "main".into(),
+            params: vec![a],
+            insts: vec![inst(op, &args, &[b])],
+            results: vec![],
+            types: scalars(2),
+        };
         let program = Program { functions: vec![main, body.clone()], entry: FuncId(0) };
         assert_eq!(refused(&program), format!("model.py:3: invalid program: {expected}"));
     }
@@ -178,12 +221,16 @@ fn nesting_has_a_limit() {
     assert_eq!(chain(ir::MAX_NESTING), Ok(()));
     let error = chain(10_000).expect_err("it is too deep");
     assert_eq!(error.kind, ErrorKind::Unsupported);
-    assert_eq!(error.to_string(), "deep.rg:2: unsupported: control flow in `f0` nests 10000 deep; at most 64 is supported");
+    assert_eq!(
+        error.to_string(),
+        "deep.rg:2: unsupported: control flow in `f0` nests 10000 deep; at most 64 is supported"
+    );
 }
 
 #[test]
 fn linearity_says_which_results_depend_on_the_seeds() {
-    let text = "fn main(%0: f64, %1: f64) -> f64, f64 {\n  %2: f64 = mul %0, %1\n  %3: f64 = constant {value=0.0}\n  return %2, %3\n}";
+    let text = "fn main(%0: f64, %1: f64) -> f64, f64 {\n  %2: f64 = mul %0, %1\n  %3: f64 = constant {value=0.0}\n  \
+                return %2, %3\n}";
     let program = ops::parse(text, "linear.rg").expect("it parses");
     assert_eq!(ir::linear_in(&program, program.entry, &[false, true]), Ok(vec![true, false]));
     assert!(ir::linear_in(&program, program.entry, &[true, true]).is_err());

@@ -1,5 +1,5 @@
-//! Recipes over memory and disk: driven action by action they reverse every step, keep to their bytes on both, and do the work that the
-//! recurrence says.
+//! Recipes over memory and disk: driven action by action they reverse every step, keep to their bytes on both, and do
+//! the work that the recurrence says.
 
 use std::collections::BTreeMap;
 
@@ -119,22 +119,33 @@ fn a_recipe_over_two_tiers_does_what_the_recurrence_says() {
             let row = |lead: usize, work: &dyn Fn(usize) -> Option<u64>| -> Vec<f64> {
                 (0..=grains).map(|k| work(k * grain + lead).map_or(f64::INFINITY, |work| work as f64)).collect()
             };
-            let fast =
-                Fast { later: row(0, &|n| alone.work(Place::Later, n, units)), first: row(lead, &|n| alone.work(Place::First, n, units)) };
+            let fast = Fast {
+                later: row(0, &|n| alone.work(Place::Later, n, units)),
+                first: row(lead, &|n| alone.work(Place::First, n, units)),
+            };
             let swept = Fast {
                 later: row(0, &|n| paired.work(Place::Later, n, units)),
                 first: row(lead, &|n| paired.work(Place::First, n, units)),
             };
             let disk = Disk { slots, write: access, read: access };
             let tiers = Tiers::new(fast, sweep.then_some(swept), 4.0 * grain as f64, 4.0 * lead as f64, disk);
-            let tables = Tiered { alone: &alone, paired: sweep.then_some(&paired), tiers: &tiers, grain: grain as u64, units };
+            let tables =
+                Tiered { alone: &alone, paired: sweep.then_some(&paired), tiers: &tiers, grain: grain as u64, units };
             let recipe = tables.recipe(count as u64, slots.unwrap_or(1), STATE, vec![RECORD]);
             let (counts, pool_bytes, disk_bytes) = drive(&recipe);
             assert_eq!(counts, recipe.counts());
             assert_eq!((pool_bytes, disk_bytes), (recipe.pool_bytes(), recipe.spill_bytes()));
-            assert!(pool_bytes <= units as u64 * 8 && slots.is_none_or(|slots| disk_bytes <= slots as u64 * (STATE + SUM_BYTES)));
-            let least = if sweep { tiers.work_of_sweep(grains) } else { tiers.work(Origin::Start, grains, slots.unwrap_or(1)) };
-            assert_eq!(work(&counts, &steps, access), least, "{count} steps, {units} units, {slots:?} slots, grain {grain}");
+            assert!(
+                pool_bytes <= units as u64 * 8
+                    && slots.is_none_or(|slots| disk_bytes <= slots as u64 * (STATE + SUM_BYTES))
+            );
+            let least =
+                if sweep { tiers.work_of_sweep(grains) } else { tiers.work(Origin::Start, grains, slots.unwrap_or(1)) };
+            assert_eq!(
+                work(&counts, &steps, access),
+                least,
+                "{count} steps, {units} units, {slots:?} slots, grain {grain}"
+            );
             spilled += usize::from(disk_bytes > 0);
         }
     }

@@ -1,7 +1,7 @@
 //! An expression as a list: every different subexpression once, arguments before those that use them.
 //!
-//! Whatever looks at a whole expression walks this list, forwards or backwards: time is linear in the number of different subexpressions,
-//! and nothing recurses.
+//! Whatever looks at a whole expression walks this list, forwards or backwards: time is linear in the number of
+//! different subexpressions, and nothing recurses.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -163,7 +163,8 @@ impl Expr {
         Dag::of(self).len()
     }
 
-    /// It with variables replaced by expressions, all at once. An index of a sum that a replacement mentions gets another name.
+    /// It with variables replaced by expressions, all at once. An index of a sum that a replacement mentions gets
+    /// another name.
     ///
     /// ```
     /// use retrograd_expr::Expr;
@@ -219,7 +220,8 @@ fn renamed_indices(expr: &Expr, avoid: &[Arc<str>]) -> Expr {
         if !avoid.contains(name) {
             return name.clone();
         }
-        let numbered = (1..).map(|n| format!("{name}_{n}")).find(|name| !taken(name) && !expr.free_vars().contains(name));
+        let numbered =
+            (1..).map(|n| format!("{name}_{n}")).find(|name| !taken(name) && !expr.free_vars().contains(name));
         numbered.expect("there are endless names").into()
     };
     let new: HashMap<Arc<str>, Arc<str>> = bound.iter().map(|name| (name.clone(), fresh(name))).collect();
@@ -242,9 +244,13 @@ pub(crate) fn check_indices(expr: &Expr) -> Option<Arc<str>> {
     let bound = indices(&dag);
     bound.into_iter().find(|name| {
         let free = dag.mentions(name);
-        let binds =
-            dag.fold(|op, args, found: &[bool]| matches!(op, Op::Fold(_, index) if index == name) || args.iter().any(|arg| found[*arg]));
-        let nested = dag.entries.iter().any(|entry| matches!(&entry.op, Op::Fold(_, index) if index == name) && binds[entry.args[0]]);
+        let binds = dag.fold(|op, args, found: &[bool]| {
+            matches!(op, Op::Fold(_, index) if index == name) || args.iter().any(|arg| found[*arg])
+        });
+        let nested = dag
+            .entries
+            .iter()
+            .any(|entry| matches!(&entry.op, Op::Fold(_, index) if index == name) && binds[entry.args[0]]);
         nested || dag.roots.iter().any(|root| free[*root])
     })
 }

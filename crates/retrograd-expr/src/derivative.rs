@@ -11,9 +11,9 @@ use crate::tidy;
 
 /// The derivative of an expression by a variable that is a number.
 ///
-/// Numbers are folded; [`simplify`](crate::simplify) does more. A variable inside of `sum`, `dot` and their like may be an array, by which
-/// there is no such derivative: that is refused, and [`gradient`](crate::gradient) gives it for bindings. [`diff_by_number`] is told that it is
-/// a number.
+/// Numbers are folded; [`simplify`](crate::simplify) does more. A variable inside of `sum`, `dot` and their like may be
+/// an array, by which there is no such derivative: that is refused, and [`gradient`](crate::gradient) gives it for
+/// bindings. [`diff_by_number`] is told that it is a number.
 ///
 /// ```
 /// use retrograd_expr::{Expr, diff};
@@ -27,11 +27,12 @@ pub fn diff(expr: &Expr, name: &str) -> Result<Expr, Error> {
     let dag = Dag::of(expr);
     let mentions = dag.mentions(name);
     for (id, entry) in dag.entries.iter().enumerate() {
-        let reads_whole =
-            matches!(entry.op, Op::Array(_) | Op::Einsum(_)) || matches!(entry.op, Op::Index if dag.args(entry.args[0]).is_empty());
+        let reads_whole = matches!(entry.op, Op::Array(_) | Op::Einsum(_))
+            || matches!(entry.op, Op::Index if dag.args(entry.args[0]).is_empty());
         if reads_whole && mentions[id] {
             let message = format!(
-                "`{name}` is inside of `{}`, where it may be an array; use `gradient`, or `diff_by_number` if it is a number",
+                "`{name}` is inside of `{}`, where it may be an array; use `gradient`, or `diff_by_number` if it is a \
+                 number",
                 shown(&entry.op)
             );
             return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
@@ -40,8 +41,8 @@ pub fn diff(expr: &Expr, name: &str) -> Result<Expr, Error> {
     diff_by_number(expr, name)
 }
 
-/// The derivative of an order. Each is a small multiple of the one before it: where one of 20,000 operations would be differentiated again,
-/// that is refused, and [`series`](crate::series) or [`taylor`](crate::taylor) give it.
+/// The derivative of an order. Each is a small multiple of the one before it: where one of 20,000 operations would be
+/// differentiated again, that is refused, and [`series`](crate::series) or [`taylor`](crate::taylor) give it.
 ///
 /// ```
 /// use retrograd_expr::{Expr, diff_order};
@@ -56,7 +57,8 @@ pub fn diff_order(expr: &Expr, name: &str, order: usize) -> Result<Expr, Error> 
         derivative = diff(&derivative, name)?;
         if k + 1 < order && derivative.size() > LARGEST.max(4 * expr.size()) {
             let message = format!(
-                "the derivative of order {} has {} operations, and every further one more; `taylor` and `series` give it",
+                "the derivative of order {} has {} operations, and every further one more; `taylor` and `series` give \
+                 it",
                 k + 1,
                 derivative.size()
             );
@@ -105,7 +107,9 @@ pub fn diff_by_number(expr: &Expr, name: &str) -> Result<Expr, Error> {
 fn zero_like(expr: &Expr) -> Expr {
     match expr.op() {
         Op::Stack => Expr::new(Op::Stack, expr.args().iter().map(zero_like).collect()),
-        Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) => Expr::number(0),
+        Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) => {
+            Expr::number(0)
+        }
         Op::Index | Op::Fold(..) | Op::StopGradient | Op::Custom(_) => Expr::number(0),
     }
 }
@@ -144,8 +148,13 @@ impl Forward<'_> {
         let linear = |op: &Op| Expr::new(op.clone(), (0..args.len()).map(whole).collect());
         Ok(Some(match self.dag.op(id) {
             Op::Call(function) => self.of_call(id, *function, &given),
-            op @ (Op::Array(ArrayOp::Sum | ArrayOp::Mean | ArrayOp::Trace | ArrayOp::Transpose) | Op::Stack) => linear(op),
-            Op::Index => Expr::new(Op::Index, (0..args.len()).map(|k| if k == 0 { whole(0) } else { value(k).clone() }).collect()),
+            op @ (Op::Array(ArrayOp::Sum | ArrayOp::Mean | ArrayOp::Trace | ArrayOp::Transpose) | Op::Stack) => {
+                linear(op)
+            }
+            Op::Index => Expr::new(
+                Op::Index,
+                (0..args.len()).map(|k| if k == 0 { whole(0) } else { value(k).clone() }).collect(),
+            ),
             Op::Array(ArrayOp::Dot) | Op::Einsum(_) => {
                 let terms = (0..args.len()).filter(|k| given[*k].is_some()).map(|k| {
                     let factor = |j: usize| if j == k { whole(j) } else { value(j).clone() };
@@ -216,7 +225,8 @@ impl Forward<'_> {
             let Some(tangent) = tangent else { continue };
             let backward = &custom.backward[k];
             if !crate::algebra::is_linear(backward, &["ct"]) {
-                let message = format!("the derivative of `{}` is not linear in its cotangent; `diff` needs that", custom.name);
+                let message =
+                    format!("the derivative of `{}` is not linear in its cotangent; `diff` needs that", custom.name);
                 return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
             }
             let mut with: Vec<(&str, Expr)> =
@@ -229,12 +239,20 @@ impl Forward<'_> {
 }
 
 /// d Πₖ f(k) = Σₖ f'(k) Πⱼ₌ₗ…ₖ₋₁ f(j) Πⱼ₌ₖ₊₁…ₕ f(j), which needs no quotient, so that factors may be 0.
-fn of_product(index: &Arc<str>, [body, low, high]: [&Expr; 3], tangent: Option<&Expr>, dag: &Dag) -> Result<Expr, Error> {
+fn of_product(
+    index: &Arc<str>,
+    [body, low, high]: [&Expr; 3],
+    tangent: Option<&Expr>,
+    dag: &Dag,
+) -> Result<Expr, Error> {
     let tangent = tangent.ok_or_else(|| unsupported("a bound of a product that depends on the variable"))?;
-    let taken =
-        dag.entries.iter().filter_map(|entry| if let Op::Variable(name) | Op::Fold(_, name) = &entry.op { Some(&**name) } else { None });
+    let taken = dag
+        .entries
+        .iter()
+        .filter_map(|entry| if let Op::Variable(name) | Op::Fold(_, name) = &entry.op { Some(&**name) } else { None });
     let taken: std::collections::HashSet<&str> = taken.collect();
-    let other = (1..).map(|n| format!("{index}_{n}")).find(|name| !taken.contains(&name[..])).expect("there are endless names");
+    let other =
+        (1..).map(|n| format!("{index}_{n}")).find(|name| !taken.contains(&name[..])).expect("there are endless names");
     let factors = |from: Expr, to: Expr| {
         let inner = body.substitute(&[(&**index, Expr::variable(&other[..]))]);
         Expr::new(Op::Fold(Fold::Product, other[..].into()), vec![inner, from, to])
@@ -287,8 +305,8 @@ fn partial_of(function: Function, k: usize) -> Option<&'static Dag> {
     Some(all[function as usize * MOST + k].get_or_init(read))
 }
 
-/// The derivatives of an expression by several variables, in one sweep backwards where it is elementwise: their size together is a
-/// small multiple of its own, however many there are.
+/// The derivatives of an expression by several variables, in one sweep backwards where it is elementwise: their size
+/// together is a small multiple of its own, however many there are.
 ///
 /// ```
 /// use retrograd_expr::{Expr, diff_all};
@@ -302,8 +320,9 @@ pub fn diff_all(expr: &Expr, names: &[&str]) -> Result<Vec<Expr>, Error> {
     Ok(diff_matrix(std::slice::from_ref(expr), names)?.swap_remove(0))
 }
 
-/// The derivatives of several expressions by several variables, a row for each expression: by sweeps backwards where there are fewer
-/// expressions than variables and all are elementwise, else forwards. The parts that expressions share are differentiated once.
+/// The derivatives of several expressions by several variables, a row for each expression: by sweeps backwards where
+/// there are fewer expressions than variables and all are elementwise, else forwards. The parts that expressions share
+/// are differentiated once.
 ///
 /// ```
 /// use retrograd_expr::{Expr, diff_matrix};
@@ -314,23 +333,31 @@ pub fn diff_all(expr: &Expr, names: &[&str]) -> Result<Vec<Expr>, Error> {
 /// ```
 pub fn diff_matrix(exprs: &[Expr], names: &[&str]) -> Result<Vec<Vec<Expr>>, Error> {
     let dag = Dag::of_all(exprs);
-    let elementwise = |op: &Op| matches!(op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient);
+    let elementwise =
+        |op: &Op| matches!(op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient);
     if exprs.len() > names.len() || !dag.entries.iter().all(|entry| elementwise(&entry.op)) {
         return exprs.iter().map(|expr| names.iter().map(|name| diff(expr, name)).collect()).collect();
     }
-    let place = |name: &&str| dag.entries.iter().position(|entry| matches!(&entry.op, Op::Variable(variable) if **variable == **name));
+    let place = |name: &&str| {
+        dag.entries.iter().position(|entry| matches!(&entry.op, Op::Variable(variable) if **variable == **name))
+    };
     let places: Vec<Option<Id>> = names.iter().map(place).collect();
     let values = values(&dag);
     let row = |root: &Id| {
         let adjoints = sweep(&dag, &values, *root);
-        places.iter().map(|id| id.and_then(|id| adjoints.get(id).cloned().flatten()).unwrap_or_else(|| Expr::number(0))).collect()
+        places
+            .iter()
+            .map(|id| id.and_then(|id| adjoints.get(id).cloned().flatten()).unwrap_or_else(|| Expr::number(0)))
+            .collect()
     };
     Ok(dag.roots.iter().map(row).collect())
 }
 
 /// What the terms of derivatives read of each entry.
 fn values(dag: &Dag) -> Vec<Expr> {
-    dag.fold(|_, args, done: &[Expr]| tidy::without_zeros(&dag.exprs()[done.len()], args.iter().map(|arg| done[*arg].clone()).collect()))
+    dag.fold(|_, args, done: &[Expr]| {
+        tidy::without_zeros(&dag.exprs()[done.len()], args.iter().map(|arg| done[*arg].clone()).collect())
+    })
 }
 
 /// The derivative of the root by every entry of an elementwise expression; `None` where it is zero.
@@ -364,7 +391,13 @@ fn sweep(dag: &Dag, values: &[Expr], root: Id) -> Vec<Option<Expr>> {
 }
 
 /// What an argument gets of the adjoint of a function of it.
-pub(crate) fn contribution(function: Function, k: usize, args: &[&Expr], result: &Expr, adjoint: &Expr) -> Option<Expr> {
+pub(crate) fn contribution(
+    function: Function,
+    k: usize,
+    args: &[&Expr],
+    result: &Expr,
+    adjoint: &Expr,
+) -> Option<Expr> {
     let part = match (function, k) {
         (Function::Select, 0) => return None,
         (Function::Select, 1) => Expr::call(Function::Select, [args[0].clone(), adjoint.clone(), Expr::number(0)]),

@@ -30,9 +30,14 @@ pub struct Graph {
 /// ```
 pub fn graph(expr: &Expr) -> Result<Graph, Error> {
     let dag = Dag::of(expr);
-    let of_numbers = |op: &Op| matches!(op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient);
+    let of_numbers =
+        |op: &Op| matches!(op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient);
     if !dag.entries.iter().all(|entry| of_numbers(&entry.op)) {
-        return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "adjoints are drawn for functions of numbers alone"));
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            Pos::unknown(),
+            "adjoints are drawn for functions of numbers alone",
+        ));
     }
     let (exprs, adjoints) = (dag.exprs(), adjoints(&dag));
     let mut graph = Graph { nodes: vec![], edges: vec![] };
@@ -40,9 +45,13 @@ pub fn graph(expr: &Expr) -> Result<Graph, Error> {
         graph.nodes.push(match &entry.op {
             Op::Call(function) => function.row().name.to_owned(),
             Op::StopGradient => "stop_gradient".to_owned(),
-            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => {
-                exprs[id].to_string()
-            }
+            Op::Number(_)
+            | Op::Constant(_)
+            | Op::Variable(_)
+            | Op::Array(_)
+            | Op::Einsum(_)
+            | Op::Stack
+            | Op::Index => exprs[id].to_string(),
             Op::Fold(..) | Op::Custom(_) => exprs[id].to_string(),
         });
         let args: Vec<&Expr> = entry.args.iter().map(|arg| &exprs[*arg]).collect();
@@ -70,7 +79,8 @@ impl Graph {
         out + "}\n"
     }
 
-    /// A picture: the result at the top, each node above its arguments. A long adjoint is cut, and whole where the pointer rests on it.
+    /// A picture: the result at the top, each node above its arguments. A long adjoint is cut, and whole where the
+    /// pointer rests on it.
     pub fn to_svg(&self) -> String {
         const EDGE: f64 = 40.0;
         const ROW: f64 = 84.0;
@@ -79,8 +89,8 @@ impl Graph {
         let height = 2.0 * EDGE + ROW * places.iter().map(|place| place.1).fold(0.0, f64::max);
         let at = |id: usize| (EDGE + places[id].0, height - EDGE - ROW * places[id].1);
         let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"12\" \
-             text-anchor=\"middle\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+             font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\">\n"
         );
         let mut before: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
         for (from, to, adjoint) in &self.edges {
@@ -89,7 +99,10 @@ impl Graph {
             let bend = 40.0 * before.get(&(*from, *to)).copied().unwrap_or(0) as f64;
             *before.entry((*from, *to)).or_insert(0) += 1;
             let (cx, cy) = (f64::midpoint(x1, x2) + bend, f64::midpoint(y1, y2));
-            let _ = writeln!(out, "<path d=\"M{x1:.0} {y1:.0} Q{cx:.0} {cy:.0} {x2:.0} {y2:.0}\" fill=\"none\" stroke=\"#999\"/>");
+            let _ = writeln!(
+                out,
+                "<path d=\"M{x1:.0} {y1:.0} Q{cx:.0} {cy:.0} {x2:.0} {y2:.0}\" fill=\"none\" stroke=\"#999\"/>"
+            );
             if !adjoint.is_empty() {
                 let (x, y) = (0.25 * x1 + 0.5 * cx + 0.25 * x2, 0.25 * y1 + 0.5 * cy + 0.25 * y2);
                 let _ = writeln!(
@@ -105,15 +118,16 @@ impl Graph {
             let (left, wide, top, text) = (x - half, 2.0 * half, y - 12.0, y + 4.0);
             let _ = writeln!(
                 out,
-                "<rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"{wide:.0}\" height=\"24\" rx=\"4\" fill=\"#fff\" stroke=\"#1f77b4\"/>\
-                 <text x=\"{x:.0}\" y=\"{text:.0}\">{}</text>",
+                "<rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"{wide:.0}\" height=\"24\" rx=\"4\" fill=\"#fff\" \
+                 stroke=\"#1f77b4\"/><text x=\"{x:.0}\" y=\"{text:.0}\">{}</text>",
                 escaped(&short(label))
             );
         }
         out + "</svg>\n"
     }
 
-    /// Columns in points and rows: a row above all arguments; in a row, the order of what is below (Sugiyama, Tagawa and Toda, 1981).
+    /// Columns in points and rows: a row above all arguments; in a row, the order of what is below (Sugiyama, Tagawa
+    /// and Toda, 1981).
     fn places(&self) -> Vec<(f64, f64)> {
         const GAP: f64 = 90.0;
         let mut rows: Vec<usize> = vec![0; self.nodes.len()];
@@ -125,7 +139,8 @@ impl Graph {
             let mut members: Vec<(f64, usize)> = (0..self.nodes.len())
                 .filter(|id| rows[*id] == row)
                 .map(|id| {
-                    let below: Vec<f64> = self.edges.iter().filter(|edge| edge.1 == id).map(|edge| columns[edge.0]).collect();
+                    let below: Vec<f64> =
+                        self.edges.iter().filter(|edge| edge.1 == id).map(|edge| columns[edge.0]).collect();
                     (if below.is_empty() { f64::INFINITY } else { below.iter().sum::<f64>() / below.len() as f64 }, id)
                 })
                 .collect();
@@ -149,7 +164,11 @@ fn half_width(label: &str) -> f64 {
 
 fn short(text: &str) -> String {
     const LONGEST: usize = 28;
-    if text.chars().count() <= LONGEST { text.to_owned() } else { text.chars().take(LONGEST - 1).chain(['…']).collect() }
+    if text.chars().count() <= LONGEST {
+        text.to_owned()
+    } else {
+        text.chars().take(LONGEST - 1).chain(['…']).collect()
+    }
 }
 
 /// A text of DOT.

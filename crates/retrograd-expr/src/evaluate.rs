@@ -58,7 +58,8 @@ impl FromIterator<(String, Array)> for Bindings {
     }
 }
 
-/// An expression, or a derivative of it by some variables, as a function of bindings: compiled once for each set of types.
+/// An expression, or a derivative of it by some variables, as a function of bindings: compiled once for each set of
+/// types.
 ///
 /// ```
 /// use retrograd_expr::{Bindings, Expr, grad};
@@ -112,8 +113,8 @@ impl Derived {
         compiled.run(&all).map_err(|error| explained(error, &self.exprs))
     }
 
-    /// Runs it once for each row of the bindings named: their first axis counts them, others are the same for all. The rows are shared by
-    /// all cores, in vectors where that can be.
+    /// Runs it once for each row of the bindings named: their first axis counts them, others are the same for all. The
+    /// rows are shared by all cores, in vectors where that can be.
     ///
     /// ```
     /// use retrograd::Array;
@@ -162,7 +163,9 @@ impl Derived {
     }
 
     fn argnums(&self) -> Vec<usize> {
-        let place = |name: &String| self.names.iter().position(|known| known == name).expect("they were added when it was made");
+        let place = |name: &String| {
+            self.names.iter().position(|known| known == name).expect("they were added when it was made")
+        };
         self.wrt.iter().map(place).collect()
     }
 
@@ -185,15 +188,19 @@ impl Derived {
             (true, None) => Err(argument(format!("{ty} has no rows; give an array with one row for each run"))),
         };
         let row_types = types.iter().zip(rows).map(row).collect::<Result<Vec<_>, _>>()?;
-        let counts: Vec<usize> = types.iter().zip(rows).filter(|(_, batched)| **batched).map(|(ty, _)| ty.shape[0]).collect();
-        let Some(count) = counts.first() else { return Err(argument("name at least one variable to take rows of".into())) };
+        let counts: Vec<usize> =
+            types.iter().zip(rows).filter(|(_, batched)| **batched).map(|(ty, _)| ty.shape[0]).collect();
+        let Some(count) = counts.first() else {
+            return Err(argument("name at least one variable to take rows of".into()));
+        };
         if counts.iter().any(|other| other != count) {
             return Err(argument(format!("the bindings have different numbers of rows: {counts:?}")));
         }
         let one = self.program(&row_types)?;
         let tracer = Tracer::new("main");
         let inputs: Vec<_> = types.iter().map(|ty| tracer.input(ty.clone())).collect();
-        let streams: Vec<_> = inputs.iter().zip(rows).filter(|(_, batched)| **batched).map(|(input, _)| *input).collect();
+        let streams: Vec<_> =
+            inputs.iter().zip(rows).filter(|(_, batched)| **batched).map(|(input, _)| *input).collect();
         let steps = tracer.constant(Array::int(*count as i64), &pos);
         let (_, _, taken) = tracer.begin_for(steps, &[], &streams, &pos)?;
         let mut taken = taken.into_iter();
@@ -207,7 +214,12 @@ impl Derived {
         tracer.finish(&results)
     }
 
-    fn compiled(&self, key: Key, trace: impl FnOnce(&[Type]) -> Result<Program, Error>, wanted: Wanted) -> Result<Arc<Compiled>, Error> {
+    fn compiled(
+        &self,
+        key: Key,
+        trace: impl FnOnce(&[Type]) -> Result<Program, Error>,
+        wanted: Wanted,
+    ) -> Result<Arc<Compiled>, Error> {
         let known = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(&key) {
             return Ok(found.clone());
@@ -274,8 +286,8 @@ pub fn value_and_grad(expr: &Expr, wrt: &[&str]) -> Derived {
     one(expr, Wanted::ValueAndGradient, wrt)
 }
 
-/// The Jacobian of an expression by each of the variables, in the direction that takes fewer seeds, or in the one that is given;
-/// [`Derived::mode`] says which.
+/// The Jacobian of an expression by each of the variables, in the direction that takes fewer seeds, or in the one that
+/// is given; [`Derived::mode`] says which.
 ///
 /// ```
 /// use retrograd_expr::{Bindings, Expr, jacobian};
@@ -334,8 +346,8 @@ pub fn jvp(expr: &Expr, wrt: &[&str], at: &Bindings, tangents: &[Array]) -> Resu
     Ok((all.remove(0), tangent))
 }
 
-/// The gradient by those of the variables that the expression mentions, with their places among them; the others are zero, and nothing
-/// is computed for them.
+/// The gradient by those of the variables that the expression mentions, with their places among them; the others are
+/// zero, and nothing is computed for them.
 ///
 /// ```
 /// use retrograd::Array;
@@ -395,7 +407,13 @@ pub struct Checked {
 /// assert!(root.unwrap_err().message.ends_with("in `sqrt(x - 1)`"));
 /// # Ok::<(), retrograd::Error>(())
 /// ```
-pub fn gradient_checked(expr: &Expr, wrt: &[&str], at: &Bindings, on_nan: OnNan, clip: Option<Clip>) -> Result<Checked, Error> {
+pub fn gradient_checked(
+    expr: &Expr,
+    wrt: &[&str],
+    at: &Bindings,
+    on_nan: OnNan,
+    clip: Option<Clip>,
+) -> Result<Checked, Error> {
     let function = grad(expr, wrt);
     let mut parts = function.run(at)?;
     let mut warning = None;
@@ -403,12 +421,20 @@ pub fn gradient_checked(expr: &Expr, wrt: &[&str], at: &Bindings, on_nan: OnNan,
         match on_nan {
             OnNan::Refuse => {
                 function.debug_nan(at)?;
-                return Err(Error::new(ErrorKind::NotFinite, Pos::unknown(), "the gradient has a NaN that its inputs had"));
+                return Err(Error::new(
+                    ErrorKind::NotFinite,
+                    Pos::unknown(),
+                    "the gradient has a NaN that its inputs had",
+                ));
             }
-            OnNan::Zero => parts = parts.iter().map(|part| mapped(part, |x| if x.is_nan() { 0.0 } else { x })).collect(),
+            OnNan::Zero => {
+                parts = parts.iter().map(|part| mapped(part, |x| if x.is_nan() { 0.0 } else { x })).collect()
+            }
             OnNan::Warn => {
                 let found = function.debug_nan(at).err();
-                warning = Some(found.map_or_else(|| "the gradient has a NaN that its inputs had".into(), |error| error.message));
+                warning = Some(
+                    found.map_or_else(|| "the gradient has a NaN that its inputs had".into(), |error| error.message),
+                );
             }
         }
     }

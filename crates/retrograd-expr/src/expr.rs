@@ -175,12 +175,14 @@ struct Node {
     args: Vec<Expr>,
     /// Of the structure, so that unequal expressions are told apart at once.
     hash: u64,
-    /// Whether we made it, as part of a derivative or a polynomial, and not the user. Equal expressions may differ in this.
+    /// Whether we made it, as part of a derivative or a polynomial, and not the user. Equal expressions may differ in
+    /// this.
     derived: bool,
 }
 
 impl Expr {
-    /// An op over its arguments. Of numbers, what has a shorter form takes it: `-(3)` is the number −3 and `1/3` a fraction.
+    /// An op over its arguments. Of numbers, what has a shorter form takes it: `-(3)` is the number −3 and `1/3` a
+    /// fraction.
     pub fn new(op: Op, args: Vec<Expr>) -> Expr {
         match (&op, &args[..]) {
             (Op::Call(Function::Neg), [x]) => {
@@ -210,7 +212,8 @@ impl Expr {
         Expr(Arc::new(Node { op, args, hash: hasher.finish(), derived }))
     }
 
-    /// A sum or difference that we make ourselves: nobody wrote down how it is rounded, so that its products may be contracted.
+    /// A sum or difference that we make ourselves: nobody wrote down how it is rounded, so that its products may be
+    /// contracted.
     pub(crate) fn derived(function: Function, args: [Expr; 2]) -> Expr {
         Expr::node(Op::Call(function), args.into(), true)
     }

@@ -1,8 +1,8 @@
 //! Laws of real numbers applied to Programs: what every front end has by `fast_math="egraph"`.
 //!
-//! A Program → Program rewrite before `diff`. Elementwise arithmetic of one type is read as expressions of real numbers, all of whose results
-//! are saturated together; the forms with the least measured work take their place if they are less work, with all that is shared counted
-//! once. Nothing else of the Program changes.
+//! A Program → Program rewrite before `diff`. Elementwise arithmetic of one type is read as expressions of real
+//! numbers, all of whose results are saturated together; the forms with the least measured work take their place if
+//! they are less work, with all that is shared counted once. Nothing else of the Program changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,7 +18,8 @@ use crate::simplify::{Cost, Limits, Simplifier, without};
 /// Operations that are rewritten together; longer code is cut.
 const WINDOW: usize = 120;
 
-/// Laws that are true of real numbers and lose digits, or leave the range, of floats: they are not used from left to right, or backwards.
+/// Laws that are true of real numbers and lose digits, or leave the range, of floats: they are not used from left to
+/// right, or backwards.
 const CAREFUL: &[&str] = &[
     "expm1, backwards",
     "log1p, backwards",
@@ -45,8 +46,9 @@ const CAREFUL: &[&str] = &[
 
 /// The Program with less elementwise work, by the laws of [`simplify`](crate::simplify) where their conditions hold.
 ///
-/// Inputs and what loops carry are taken for finite numbers. Values change within rounding, as long as no result on the way leaves the
-/// range of floats; what is not defined stays so: `x/x` becomes 1 only where x is known not to be 0. What is marked exact is left alone.
+/// Inputs and what loops carry are taken for finite numbers. Values change within rounding, as long as no result on the
+/// way leaves the range of floats; what is not defined stays so: `x/x` becomes 1 only where x is known not to be 0.
+/// What is marked exact is left alone.
 ///
 /// ```
 /// use retrograd::{Array, grad};
@@ -141,7 +143,10 @@ impl<'b> Reading<'b> {
     fn exprs(&self, window: usize) -> HashMap<Value, Expr> {
         let mut exprs: HashMap<Value, Expr> = HashMap::new();
         for inst in &self.body.insts {
-            let Some(result) = inst.results.first().filter(|value| self.windows[value.0 as usize] == Some(window)) else { continue };
+            let Some(result) = inst.results.first().filter(|value| self.windows[value.0 as usize] == Some(window))
+            else {
+                continue;
+            };
             let function = arithmetic(self.body, inst).expect("only arithmetic has a window");
             let args = inst.args.iter().map(|arg| match (exprs.get(arg), self.number(*arg)) {
                 (Some(expr), _) => expr.clone(),
@@ -155,7 +160,8 @@ impl<'b> Reading<'b> {
     }
 }
 
-/// The function that an instruction is, where it is elementwise arithmetic of floats of one type; the condition of a select is a leaf.
+/// The function that an instruction is, where it is elementwise arithmetic of floats of one type; the condition of a
+/// select is a leaf.
 fn arithmetic(body: &Body, inst: &Inst) -> Option<Function> {
     let IrOp::Row(row, attrs) = &inst.op else { return None };
     let function = function_of(row).filter(|_| attrs.iter().next().is_none())?;
@@ -199,7 +205,8 @@ fn rewritten(body: &Body) -> Result<Option<Body>, Error> {
 
 /// Forms of expressions that are less work together: all of the best ones, or those that help one by one.
 fn better(before: &[Expr]) -> Result<Vec<Expr>, Error> {
-    let simplifier = Simplifier { cost: Cost::Work, limits: Limits { nodes: 3_000, iterations: 6 }, ..Simplifier::default() };
+    let simplifier =
+        Simplifier { cost: Cost::Work, limits: Limits { nodes: 3_000, iterations: 6 }, ..Simplifier::default() };
     // What the laws cannot settle, as a contradiction about what is never reached, stays as it is.
     let Ok(forms) = simplifier.all(before, &without(CAREFUL)) else { return Ok(before.to_vec()) };
     let fine = |(old, form): (&Expr, Expr)| {
@@ -270,7 +277,8 @@ impl<'r, 'b> Writing<'r, 'b> {
     /// An instruction as it was.
     fn copy(&mut self, inst: &Inst) {
         let args = inst.args.iter().map(|arg| self.value(*arg)).collect();
-        let results: Vec<Value> = inst.results.iter().map(|value| self.define(self.reading.body.ty(*value).clone())).collect();
+        let results: Vec<Value> =
+            inst.results.iter().map(|value| self.define(self.reading.body.ty(*value).clone())).collect();
         inst.results.iter().zip(&results).for_each(|(old, new)| self.map[old.0 as usize] = Some(*new));
         self.to.insts.push(Inst { op: inst.op.clone(), args, results, pos: inst.pos.clone() });
     }
@@ -322,7 +330,13 @@ impl<'r, 'b> Writing<'r, 'b> {
                 }
                 Op::Number(x) => self.full(x.to_f64(), ty, pos),
                 Op::Constant(x) => self.full(x.to_f64(), ty, pos),
-                Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) | Op::StopGradient | Op::Custom(_) => {
+                Op::Array(_)
+                | Op::Einsum(_)
+                | Op::Stack
+                | Op::Index
+                | Op::Fold(..)
+                | Op::StopGradient
+                | Op::Custom(_) => {
                     unreachable!("arithmetic is made of functions of numbers")
                 }
             };
@@ -334,10 +348,22 @@ impl<'r, 'b> Writing<'r, 'b> {
 
     fn full(&mut self, x: f64, ty: &Type, pos: &Pos) -> Value {
         let number = Array::number(ty.dtype, x);
-        let scalar = self.push(&ops::CONSTANT, Attrs::none().with("value", Attr::Array(number)), vec![], Type::scalar(ty.dtype), pos);
+        let scalar = self.push(
+            &ops::CONSTANT,
+            Attrs::none().with("value", Attr::Array(number)),
+            vec![],
+            Type::scalar(ty.dtype),
+            pos,
+        );
         if ty.rank() == 0 {
             return scalar;
         }
-        self.push(&ops::BROADCAST, Attrs::none().ints("shape", ty.shape.iter().copied()).ints("axes", []), vec![scalar], ty.clone(), pos)
+        self.push(
+            &ops::BROADCAST,
+            Attrs::none().ints("shape", ty.shape.iter().copied()).ints("axes", []),
+            vec![scalar],
+            ty.clone(),
+            pos,
+        )
     }
 }

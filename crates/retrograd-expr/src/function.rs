@@ -11,8 +11,8 @@ pub struct FunctionRow {
     pub arity: usize,
     /// The op that computes it.
     pub op: &'static Row,
-    /// Derivatives by each argument, in the language, of the arguments `a`, `b` and the result `r`. An empty text is no derivative: the
-    /// function is flat, or gives no number.
+    /// Derivatives by each argument, in the language, of the arguments `a`, `b` and the result `r`. An empty text is
+    /// no derivative: the function is flat, or gives no number.
     pub partials: &'static [&'static str],
     /// Its name in LaTeX.
     pub latex: &'static str,

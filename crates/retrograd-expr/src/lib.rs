@@ -23,9 +23,10 @@
 //! | derivatives | `diff(f, x)`, `diff(f, x, order)`, `grad(f)`, `grad(f, x, y)`, `stop_gradient(f)` |
 //! | names | `pi`, `e`, `inf`; before a formula `let a = …;` and `f(x) = …;` |
 //!
-//! Variables are real numbers or arrays of them, which broadcast; the bindings say which. [`diff`] and [`simplify`] take them as numbers.
-//! An expression is a Program ([`Expr::program`]), so that whatever takes one takes it; values and derivatives for bindings are computed by
-//! the same compiler as everything else. Symbolic derivatives ([`diff`]) are expressions again.
+//! Variables are real numbers or arrays of them, which broadcast; the bindings say which. [`diff`] and [`simplify`]
+//! take them as numbers. An expression is a Program ([`Expr::program`]), so that whatever takes one takes it; values
+//! and derivatives for bindings are computed by the same compiler as everything else. Symbolic derivatives ([`diff`])
+//! are expressions again.
 #![forbid(unsafe_code)]
 
 mod algebra;
@@ -44,12 +45,14 @@ mod simplify;
 mod syntax;
 mod tidy;
 
-pub use algebra::{Root, bisect, canonicalize, collect, expand, integrate, is_linear, limit, newton, series, solve, taylor};
+pub use algebra::{
+    Root, bisect, canonicalize, collect, expand, integrate, is_linear, limit, newton, series, solve, taylor,
+};
 pub use derivative::{diff, diff_all, diff_by_number, diff_matrix, diff_order};
 pub use drawing::{Graph, graph};
 pub use evaluate::{
-    Bindings, Checked, Clip, Derived, OnNan, clipped, evaluate, grad, gradient, gradient_checked, hessian, jacobian, jvp, sparse_gradient,
-    value_and_grad, vjp,
+    Bindings, Checked, Clip, Derived, OnNan, clipped, evaluate, grad, gradient, gradient_checked, hessian, jacobian,
+    jvp, sparse_gradient, value_and_grad, vjp,
 };
 pub use expr::{ArrayOp, Constant, Custom, Expr, Fold, Op};
 pub use fast_math::fast_math;
@@ -58,6 +61,7 @@ pub use lower::program;
 pub use number::{Fraction, Number};
 pub use plot::{Curves, plot};
 pub use simplify::{
-    Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with,
+    Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify,
+    simplify_with,
 };
 pub use syntax::Definitions;

@@ -53,7 +53,8 @@ impl Fraction {
 
     /// Its sum with another, where that fits.
     pub fn plus(self, other: Fraction) -> Option<Fraction> {
-        let cross = i128::from(self.numerator) * i128::from(other.denominator) + i128::from(other.numerator) * i128::from(self.denominator);
+        let cross = i128::from(self.numerator) * i128::from(other.denominator)
+            + i128::from(other.numerator) * i128::from(self.denominator);
         Fraction::new(cross, i128::from(self.denominator) * i128::from(other.denominator))
     }
 
@@ -92,7 +93,8 @@ impl Fraction {
         if self.numerator.unsigned_abs() <= EXACT && self.denominator.unsigned_abs() <= EXACT {
             return self.numerator as f64 / self.denominator as f64;
         }
-        // Of a quotient with at least 64 bits, the last of which is set where anything is left over, rounding gives the nearest.
+        // Of a quotient with at least 64 bits, the last of which is set where anything is left over, rounding gives the
+        // nearest.
         let (top, bottom) = (u128::from(self.numerator.unsigned_abs()), u128::from(self.denominator.unsigned_abs()));
         let shift = top.leading_zeros();
         let (quotient, rest) = ((top << shift) / bottom, (top << shift) % bottom);

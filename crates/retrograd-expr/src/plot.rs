@@ -75,15 +75,18 @@ impl Curves {
         let x = |k: usize| EDGE + (WIDTH - 2.0 * EDGE) * k as f64 / (POINTS - 1) as f64;
         let y = |value: f64| HEIGHT - EDGE - (HEIGHT - 2.0 * EDGE) * (value - low) / (high - low);
         let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+             font-family=\"sans-serif\" font-size=\"12\">\n"
         );
         let (inner_width, inner_height) = (WIDTH - 2.0 * EDGE, HEIGHT - 2.0 * EDGE);
         let _ = writeln!(
             out,
-            "<rect x=\"{EDGE}\" y=\"{EDGE}\" width=\"{inner_width}\" height=\"{inner_height}\" fill=\"none\" stroke=\"#999\"/>"
+            "<rect x=\"{EDGE}\" y=\"{EDGE}\" width=\"{inner_width}\" height=\"{inner_height}\" fill=\"none\" \
+             stroke=\"#999\"/>"
         );
         let mut words = |at: (f64, f64), anchor: &str, text: String| {
-            let _ = writeln!(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>", at.0, at.1, escaped(&text));
+            let _ =
+                writeln!(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>", at.0, at.1, escaped(&text));
         };
         words((EDGE, HEIGHT - EDGE + 18.0), "middle", format!("{} = {}", self.name, self.range.0));
         words((WIDTH - EDGE, HEIGHT - EDGE + 18.0), "middle", format!("{}", self.range.1));
@@ -101,7 +104,11 @@ impl Curves {
             );
             for run in runs(values) {
                 let points: Vec<String> = run.map(|k| format!("{:.1},{:.1}", x(k), y(values[k]))).collect();
-                let _ = writeln!(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>", points.join(" "));
+                let _ = writeln!(
+                    out,
+                    "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>",
+                    points.join(" ")
+                );
             }
         }
         out + "</svg>\n"

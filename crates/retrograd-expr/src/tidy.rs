@@ -1,7 +1,8 @@
-//! Constructors that fold numbers and leave out what changes nothing: for expressions that we make ourselves, such as derivatives.
+//! Constructors that fold numbers and leave out what changes nothing: for expressions that we make ourselves, such as
+//! derivatives.
 //!
-//! `0 * x` becomes 0 here whatever x is, since the terms of a derivative that are left out are zero wherever the function is defined.
-//! Expressions of the user are simplified by [`simplify`](crate::simplify), which asks first.
+//! `0 * x` becomes 0 here whatever x is, since the terms of a derivative that are left out are zero wherever the
+//! function is defined. Expressions of the user are simplified by [`simplify`](crate::simplify), which asks first.
 
 use crate::expr::{Expr, Op};
 use crate::function::Function;
@@ -109,7 +110,9 @@ pub(crate) fn mul(a: &Expr, b: &Expr) -> Expr {
         // (1 / u) v = v / u
         (Op::Call(Function::Div), [top, u], _, _) if top.is(1) => div(b, u),
         // c (d v) = (c d) v
-        (Op::Number(Number::Fraction(_)), _, Op::Call(Function::Mul), [d, v]) if d.as_fraction().is_some() => mul(&mul(a, d), v),
+        (Op::Number(Number::Fraction(_)), _, Op::Call(Function::Mul), [d, v]) if d.as_fraction().is_some() => {
+            mul(&mul(a, d), v)
+        }
         // u (c v) = c (u v)
         (_, _, Op::Call(Function::Mul), [c, v]) if c.as_fraction().is_some() => mul(c, &mul(a, v)),
         _ => a * b,
@@ -118,7 +121,8 @@ pub(crate) fn mul(a: &Expr, b: &Expr) -> Expr {
 
 /// An adjoint times a value that is computed anyway: its factors stay together, so that it is one product.
 pub(crate) fn times_value(adjoint: &Expr, value: &Expr) -> Expr {
-    let is_scaled = matches!((value.op(), value.args()), (Op::Call(Function::Mul), [c, _]) if c.as_fraction().is_some());
+    let is_scaled =
+        matches!((value.op(), value.args()), (Op::Call(Function::Mul), [c, _]) if c.as_fraction().is_some());
     if is_scaled && adjoint.as_fraction().is_none() { adjoint * value } else { mul(adjoint, value) }
 }
 
@@ -156,8 +160,8 @@ fn folded(fraction: Option<Fraction>) -> Option<Expr> {
 /// Values of functions at numbers that are numbers again.
 pub(crate) fn exact(function: Function, a: &Expr) -> Option<Expr> {
     use Function::{
-        Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Ceil, Cos, Cosh, Erf, Erfc, Exp, ExpTwo, Expm, Floor, Log, LogOnePlus, LogTen,
-        LogTwo, Round, Sigmoid, Sign, Sin, Sinh, Sqrt, Tan, Tanh, Trunc,
+        Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Ceil, Cos, Cosh, Erf, Erfc, Exp, ExpTwo, Expm, Floor, Log,
+        LogOnePlus, LogTen, LogTwo, Round, Sigmoid, Sign, Sin, Sinh, Sqrt, Tan, Tanh, Trunc,
     };
     let x = a.as_fraction()?;
     let zero_at = |at: i64, value: i64| (x == Fraction::integer(at)).then(|| Expr::number(value));
@@ -175,8 +179,16 @@ pub(crate) fn exact(function: Function, a: &Expr) -> Option<Expr> {
         Round => x.as_integer().map(Expr::number),
         Sqrt => root(x, 2).map(Expr::number),
         Cbrt => root(x, 3).map(Expr::number),
-        Function::Add | Function::Sub | Function::Mul | Function::Div | Function::Neg | Function::Pow | Function::AtanTwo => None,
-        Function::Hypot | Function::Min | Function::Max | Function::Lt | Function::Le | Function::Gt | Function::Ge => None,
+        Function::Add
+        | Function::Sub
+        | Function::Mul
+        | Function::Div
+        | Function::Neg
+        | Function::Pow
+        | Function::AtanTwo => None,
+        Function::Hypot | Function::Min | Function::Max | Function::Lt | Function::Le | Function::Gt | Function::Ge => {
+            None
+        }
         Function::Eq | Function::Ne | Function::And | Function::Or | Function::Not | Function::Select => None,
     }
 }
@@ -185,7 +197,9 @@ pub(crate) fn exact(function: Function, a: &Expr) -> Option<Expr> {
 pub(crate) fn root(x: Fraction, degree: i64) -> Option<Fraction> {
     let of = |n: i64| {
         let near = (n.unsigned_abs() as f64).powf(1.0 / degree as f64).round() as i64;
-        let fits = |candidate: i64| Fraction::integer(candidate).to_power(degree).is_some_and(|power| power == Fraction::integer(n.abs()));
+        let fits = |candidate: i64| {
+            Fraction::integer(candidate).to_power(degree).is_some_and(|power| power == Fraction::integer(n.abs()))
+        };
         (near.saturating_sub(1)..=near.saturating_add(1)).find(|candidate| fits(*candidate))
     };
     if x < Fraction::ZERO && degree % 2 == 0 {

@@ -75,22 +75,31 @@ fn changes_of_sign(f: &Expr) -> usize {
 /// What the table of integrals, parts, partial fractions and changes of variable reach.
 const INTEGRALS: &[&str] = &[
     "1/x; 1/x^3; x^(2/3); (2*x + 1)^7; 1/(2*x + 1)^2; a*x^2 + b; 1/(a*x + 2); x*(1 - x)^5; (x^2 + 1)^3; 0; 3; a",
-    "2^x; x^3*exp(-2*x); x*exp(a*x); exp(a*x)*sin(b*x); exp(x)*sin(x); exp(-x)*cos(2*x); x*exp(x)*sin(x); exp2(x); expm1(x); sigmoid(x)",
-    "log(x)^2; log(x)^3; x*log(x); x^3*log(x); x*log(1 + x); log(x)/x; 1/(x*log(2 + x)*0 + x); sqrt(x)*log(x); log1p(x); log2(x); log10(3*x)",
-    "tan(x); tan(2*x); tan(x)^2; 1/cos(x)^2; 1/sin(x)^2; 1/cos(x); 1/sin(x); sin(x)^2; cos(x)^4; sin(x)^3; sin(x)*cos(x)",
+    "2^x; x^3*exp(-2*x); x*exp(a*x); exp(a*x)*sin(b*x); exp(x)*sin(x); exp(-x)*cos(2*x); x*exp(x)*sin(x); exp2(x); \
+     expm1(x); sigmoid(x)",
+    "log(x)^2; log(x)^3; x*log(x); x^3*log(x); x*log(1 + x); log(x)/x; 1/(x*log(2 + x)*0 + x); sqrt(x)*log(x); \
+     log1p(x); log2(x); log10(3*x)",
+    "tan(x); tan(2*x); tan(x)^2; 1/cos(x)^2; 1/sin(x)^2; 1/cos(x); 1/sin(x); sin(x)^2; cos(x)^4; sin(x)^3; \
+     sin(x)*cos(x)",
     "sin(x)^2*cos(x)^3; sin(2*x)*cos(3*x); x*sin(x)^2; cos(x)/(1 + sin(x)); sin(x)*exp(cos(x)); sin(log(x))/x",
-    "1/(1 + x^2); 1/(x^2 + 4); 1/(x^2 - 4); 1/(x^2 - 2); x/(1 + x^2); 1/(x^2 + x + 1); (x + 3)/(x^2 + 2*x + 5); 1/(x*(x + 1))",
-    "x^3/(x + 1); 1/(x^2*(x + 1)); 1/(x^4 - 1); 1/(1 + x^2)^2; x/(1 + x^2)^3; x^2/(x^2 + 1); 1/((x^2 + 1)*(x^2 + 4)); x^2/(x^3 + 1)",
-    "sqrt(1 - x^2); 1/sqrt(1 - x^2); 1/sqrt(1 + x^2); sqrt(1 + x^2); x*sqrt(1 + x^2); x/sqrt(1 - x^2); x^2*sqrt(1 - x^2); sqrt(4 - x^2)",
-    "1/sqrt(x^2 + 2*x + 3); (1 + x^2)^(3/2); (1 + x^2)^(-3/2); x*sqrt(2*x + 3); x/(2*x + 1)^(1/3); 1/sqrt(x); exp(sqrt(x))/sqrt(x)",
+    "1/(1 + x^2); 1/(x^2 + 4); 1/(x^2 - 4); 1/(x^2 - 2); x/(1 + x^2); 1/(x^2 + x + 1); (x + 3)/(x^2 + 2*x + 5); \
+     1/(x*(x + 1))",
+    "x^3/(x + 1); 1/(x^2*(x + 1)); 1/(x^4 - 1); 1/(1 + x^2)^2; x/(1 + x^2)^3; x^2/(x^2 + 1); 1/((x^2 + 1)*(x^2 + 4)); \
+     x^2/(x^3 + 1)",
+    "sqrt(1 - x^2); 1/sqrt(1 - x^2); 1/sqrt(1 + x^2); sqrt(1 + x^2); x*sqrt(1 + x^2); x/sqrt(1 - x^2); x^2*sqrt(1 - \
+     x^2); sqrt(4 - x^2)",
+    "1/sqrt(x^2 + 2*x + 3); (1 + x^2)^(3/2); (1 + x^2)^(-3/2); x*sqrt(2*x + 3); x/(2*x + 1)^(1/3); 1/sqrt(x); \
+     exp(sqrt(x))/sqrt(x)",
     "x*exp(x^2); x*exp(-x^2); exp(-x^2); exp(-x^2/2 + x); exp(x)/(1 + exp(x)); 1/(1 + exp(x))",
-    "cosh(2*x); x*sinh(x); 1/cosh(x)^2; tanh(x)^2; 1/cosh(x); asin(x); x*asin(x); acos(x); x*atan(x); asinh(x); atanh(x); erf(x); erfc(2*x)",
+    "cosh(2*x); x*sinh(x); 1/cosh(x)^2; tanh(x)^2; 1/cosh(x); asin(x); x*asin(x); acos(x); x*atan(x); asinh(x); \
+     atanh(x); erf(x); erfc(2*x)",
     "cbrt(x); abs(x); sign(x); 3*abs(2*x + 1)",
 ];
 
 #[test]
 fn rational_equations_are_solved_where_they_are_defined() {
-    let roots = |text: &str| solve(&parse(text), "x").unwrap().iter().map(|root| root.value.to_string()).collect::<Vec<_>>();
+    let roots =
+        |text: &str| solve(&parse(text), "x").unwrap().iter().map(|root| root.value.to_string()).collect::<Vec<_>>();
     assert_eq!(roots("1/x - 2"), ["1/2"]);
     assert_eq!(roots("x^2/x"), [""; 0]);
     assert_eq!(roots("(x^2 - 1)/(x - 1)"), ["-1"]);
@@ -117,15 +126,35 @@ fn derivatives_of_integrals_are_the_integrands() {
         let whole = integrate(&f, "x").unwrap_or_else(|error| panic!("{text}: {error}"));
         near(value(&diff(&whole, "x").unwrap(), &AT), value(&f, &AT), &text);
     }
-    for text in ["exp(x^2)", "sin(x)/x", "sin(x)*log(x)", "x^x", "exp(x)/x", "1/log(x)", "sqrt(1 + x^4)", "floor(x)", "1/(x^5 + x + 1)"] {
+    for text in [
+        "exp(x^2)",
+        "sin(x)/x",
+        "sin(x)*log(x)",
+        "x^x",
+        "exp(x)/x",
+        "1/log(x)",
+        "sqrt(1 + x^4)",
+        "floor(x)",
+        "1/(x^5 + x + 1)",
+    ] {
         assert!(integrate(&parse(text), "x").is_err(), "{text} is not in the table");
     }
 }
 
 #[test]
 fn coefficients_of_series_are_derivatives_over_factorials() {
-    let functions =
-        ["exp(a*x)", "sin(x)*cos(x)", "log(1 + x)", "sqrt(2 + x)", "1/(1 + x^2)", "tan(x)", "tanh(x)", "atan(x)", "x^3 - b*x", "(1 + x)^a"];
+    let functions = [
+        "exp(a*x)",
+        "sin(x)*cos(x)",
+        "log(1 + x)",
+        "sqrt(2 + x)",
+        "1/(1 + x^2)",
+        "tan(x)",
+        "tanh(x)",
+        "atan(x)",
+        "x^3 - b*x",
+        "(1 + x)^a",
+    ];
     let points = ["0", "1/2", "a", "1", "1/3"];
     let everywhere = functions.into_iter().flat_map(|text| points.map(|at| (text, at)));
     let others = [
@@ -160,7 +189,11 @@ fn coefficients_of_series_are_derivatives_over_factorials() {
             let (mut derivative, mut factorial) = (f.clone(), 1.0);
             for (k, coefficient) in found.iter().enumerate() {
                 let there = derivative.substitute(&[("x", parse(at))]);
-                near(value(&there, &AT) / factorial, value(coefficient, &AT), &format!("{text} at {at}, coefficient {k}"));
+                near(
+                    value(&there, &AT) / factorial,
+                    value(coefficient, &AT),
+                    &format!("{text} at {at}, coefficient {k}"),
+                );
                 derivative = diff(&derivative, "x").unwrap();
                 factorial *= (k + 1) as f64;
             }
@@ -170,9 +203,23 @@ fn coefficients_of_series_are_derivatives_over_factorials() {
 
 #[test]
 fn where_pieces_meet_there_is_no_series() {
-    let kinks = [("abs(x)", "0"), ("max(x, 1)", "1"), ("floor(x)", "2"), ("round(x)", "1/2"), ("if(x > 0, x, 1)", "0"), ("sign(x)", "0")];
-    let branches =
-        [("sqrt(x)", "0"), ("cbrt(x)", "0"), ("log(x)", "0"), ("1/x", "0"), ("asin(x)", "1"), ("x^x", "0"), ("hypot(x, x)", "0")];
+    let kinks = [
+        ("abs(x)", "0"),
+        ("max(x, 1)", "1"),
+        ("floor(x)", "2"),
+        ("round(x)", "1/2"),
+        ("if(x > 0, x, 1)", "0"),
+        ("sign(x)", "0"),
+    ];
+    let branches = [
+        ("sqrt(x)", "0"),
+        ("cbrt(x)", "0"),
+        ("log(x)", "0"),
+        ("1/x", "0"),
+        ("asin(x)", "1"),
+        ("x^x", "0"),
+        ("hypot(x, x)", "0"),
+    ];
     for (text, at) in kinks.into_iter().chain(branches) {
         assert!(series(&parse(text), "x", &parse(at), 3).is_err(), "{text} at {at}");
     }
@@ -201,8 +248,15 @@ fn limits_of_sums_powers_and_at_infinity() {
         let found = value(&limit(&parse(text), "x", &parse(at)).unwrap_or_else(|error| panic!("{error}")), &[]);
         assert!(found == expected || (found - expected).abs() < 1e-12, "{text} at {at}: {found}");
     }
-    let none =
-        [("1/x", "0"), ("abs(x)/x", "0"), ("sin(1/x)", "0"), ("sin(x)", "inf"), ("floor(x)", "1"), ("sqrt(x^2)/x", "0"), ("a/x^2", "0")];
+    let none = [
+        ("1/x", "0"),
+        ("abs(x)/x", "0"),
+        ("sin(1/x)", "0"),
+        ("sin(x)", "inf"),
+        ("floor(x)", "1"),
+        ("sqrt(x^2)/x", "0"),
+        ("a/x^2", "0"),
+    ];
     for (text, at) in none {
         assert!(limit(&parse(text), "x", &parse(at)).is_err(), "{text} at {at}");
     }
@@ -210,7 +264,18 @@ fn limits_of_sums_powers_and_at_infinity() {
 
 #[test]
 fn limits_are_what_values_nearby_go_to() {
-    let tops = ["sin(x)", "x", "exp(x) - 1", "log(1 + x)", "tan(x)", "x^2 + x", "atan(x)", "sqrt(1 + x) - 1", "sinh(x)", "x*cos(x)"];
+    let tops = [
+        "sin(x)",
+        "x",
+        "exp(x) - 1",
+        "log(1 + x)",
+        "tan(x)",
+        "x^2 + x",
+        "atan(x)",
+        "sqrt(1 + x) - 1",
+        "sinh(x)",
+        "x*cos(x)",
+    ];
     let bottoms = ["x", "2*x + x^2", "exp(x) - 1", "sin(3*x)", "tanh(x)"];
     for top in tops {
         for bottom in bottoms {

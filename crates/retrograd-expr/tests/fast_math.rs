@@ -1,4 +1,5 @@
-//! Laws applied to Programs: fewer operations, the same values to rounding, nothing undefined that was defined or the other way round.
+//! Laws applied to Programs: fewer operations, the same values to rounding, nothing undefined that was defined or the
+//! other way round.
 
 use retrograd::{Array, Type, eval, grad, jit};
 use retrograd_expr::{Expr, fast_math, program};
@@ -7,7 +8,11 @@ use crate::support::{NAMES, Random, smooth};
 
 /// Instructions that are elementwise arithmetic or functions.
 fn operations(program: &retrograd::Program) -> usize {
-    program.to_string().lines().filter(|line| line.contains(" = ") && !line.contains("constant") && !line.contains("broadcast")).count()
+    program
+        .to_string()
+        .lines()
+        .filter(|line| line.contains(" = ") && !line.contains("constant") && !line.contains("broadcast"))
+        .count()
 }
 
 #[test]
@@ -33,7 +38,9 @@ fn programs_with_laws_have_fewer_operations() {
         let (before, after) = (of(text), fast_math(&of(text)).unwrap());
         let at = [-1.0, 0.0].map(|x| Array::f64([8], vec![x; 8]));
         for x in at {
-            let run = |program: &retrograd::Program| eval::run(program, &[x.clone(), x.clone(), x.clone()]).unwrap()[0].as_f64()[0];
+            let run = |program: &retrograd::Program| {
+                eval::run(program, &[x.clone(), x.clone(), x.clone()]).unwrap()[0].as_f64()[0]
+            };
             assert_eq!(run(&before).is_finite(), run(&after).is_finite(), "{text} at {x:?}");
         }
     }
@@ -46,8 +53,9 @@ fn programs_with_laws_have_fewer_operations() {
         ("sqrt(x)*sqrt(x)", 1e-300),
         ("tanh(x)", 800.0),
     ] {
-        let [before, after] = [of(text), fast_math(&of(text)).unwrap()]
-            .map(|program| eval::run(&program, &[x, 0.3, 0.2].map(|x| Array::f64([8], vec![x; 8]))).unwrap()[0].as_f64()[0]);
+        let [before, after] = [of(text), fast_math(&of(text)).unwrap()].map(|program| {
+            eval::run(&program, &[x, 0.3, 0.2].map(|x| Array::f64([8], vec![x; 8]))).unwrap()[0].as_f64()[0]
+        });
         assert!((before - after).abs() <= 1e-13 * before.abs(), "{text} at {x}: {before} and {after}");
     }
 }
@@ -83,7 +91,9 @@ fn random_programs_keep_their_values_and_gradients() {
 fn loops_and_branches_are_rewritten_inside() {
     let plain = || {
         grad(|[s, theta]| {
-            let s = retrograd::for_loop(20, s, |_, s| s + 0.01 * (theta.exp() * s.exp() * (s.sin() * s.sin() + s.cos() * s.cos())));
+            let s = retrograd::for_loop(20, s, |_, s| {
+                s + 0.01 * (theta.exp() * s.exp() * (s.sin() * s.sin() + s.cos() * s.cos()))
+            });
             s * s
         })
         .argnums(&[0, 1])

@@ -73,7 +73,8 @@ fn next(state: &mut u64) -> usize {
 }
 
 fn mutated(state: &mut u64) -> String {
-    let mut text = if next(state).is_multiple_of(8) { String::new() } else { SEEDS[next(state) % SEEDS.len()].to_owned() };
+    let mut text =
+        if next(state).is_multiple_of(8) { String::new() } else { SEEDS[next(state) % SEEDS.len()].to_owned() };
     for _ in 0..1 + next(state) % 6 {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let at = places[next(state) % places.len()];
@@ -126,9 +127,12 @@ fn deep_and_long_expressions_do_not_overflow_the_stack() {
 fn sizes_of_derivatives_are_linear() {
     // x ← sin(x) y + x, a thousand times: as a tree it would have 2¹⁰⁰⁰ entries.
     let chain = |count: usize| {
-        (0..count).fold(Expr::variable("x"), |x, _| Expr::call(retrograd_expr::Function::Sin, [x.clone()]) * Expr::variable("y") + x)
+        (0..count).fold(Expr::variable("x"), |x, _| {
+            Expr::call(retrograd_expr::Function::Sin, [x.clone()]) * Expr::variable("y") + x
+        })
     };
-    let sizes =
-        [1000, 2000].map(|count| retrograd_expr::diff_all(&chain(count), &["x", "y"]).unwrap().iter().map(Expr::size).sum::<usize>());
+    let sizes = [1000, 2000].map(|count| {
+        retrograd_expr::diff_all(&chain(count), &["x", "y"]).unwrap().iter().map(Expr::size).sum::<usize>()
+    });
     assert!(sizes[1] < sizes[0] * 21 / 10, "{sizes:?}");
 }

@@ -9,14 +9,21 @@ use retrograd_expr::{Expr, Function, Op, program};
 
 use crate::support::{Random, smooth};
 
-const POINTS: [[f64; 3]; 6] =
-    [[0.3, 0.7, 0.5], [0.9, 0.2, 0.1], [1.5, 2.25, 0.75], [-0.5, 0.25, -0.75], [2.0, 2.0, 3.0], [f64::NAN, 1.0, f64::NAN]];
+const POINTS: [[f64; 3]; 6] = [
+    [0.3, 0.7, 0.5],
+    [0.9, 0.2, 0.1],
+    [1.5, 2.25, 0.75],
+    [-0.5, 0.25, -0.75],
+    [2.0, 2.0, 3.0],
+    [f64::NAN, 1.0, f64::NAN],
+];
 
 /// Every function, names that the languages keep for themselves, conditions, powers, and random expressions.
 fn expressions() -> Vec<Expr> {
     let mut all: Vec<Expr> = vec![];
-    for function in
-        Function::ALL.iter().filter(|function| !matches!(function, Function::And | Function::Or | Function::Not | Function::Select))
+    for function in Function::ALL
+        .iter()
+        .filter(|function| !matches!(function, Function::And | Function::Or | Function::Not | Function::Select))
     {
         let args = ["x", "y"].map(Expr::variable);
         all.push(Expr::new(Op::Call(*function), args[..function.row().arity].to_vec()));
@@ -70,7 +77,11 @@ fn expected(expr: &Expr, point: &[f64; 3]) -> f64 {
     let inputs: Vec<(&str, Type)> = names.iter().map(|name| (name.as_str(), Type::f64([]))).collect();
     let arrays: Vec<Array> = (0..names.len()).map(|k| Array::scalar(point[k % 3])).collect();
     let found = eval::run(&program(std::slice::from_ref(expr), &inputs).unwrap(), &arrays).unwrap();
-    if let retrograd::Data::Bool(holds) = found[0].data() { f64::from(u8::from(holds[0])) } else { found[0].as_f64()[0] }
+    if let retrograd::Data::Bool(holds) = found[0].data() {
+        f64::from(u8::from(holds[0]))
+    } else {
+        found[0].as_f64()[0]
+    }
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -129,6 +140,7 @@ fn printed_rust_computes_the_expression() {
         source += &format!("mod m{k} {{\n{}}}\n", expr.to_rust("f").unwrap());
     }
     let number = |x: f64| if x.is_nan() { "f64::NAN".to_owned() } else { format!("{x:?}") };
-    source += &format!("fn main() {{\n{}}}\n", calls(|k, args| format!("println!(\"{{:?}}\", m{k}::f({args}));"), number));
+    source +=
+        &format!("fn main() {{\n{}}}\n", calls(|k, args| format!("println!(\"{{:?}}\", m{k}::f({args}));"), number));
     agrees(&source, "printed.rs", &["rustc", "--edition", "2024", "-O"], &[]);
 }

@@ -15,12 +15,18 @@ fn any(random: &mut Random, depth: usize) -> Expr {
             _ => Expr::variable(["x", "y", "theta", "x_1"][random.below(4)]),
         };
     }
-    let numbers: Vec<Function> = Function::ALL.iter().copied().filter(|f| !f.gives_truth() && *f != Function::Select).collect();
+    let numbers: Vec<Function> =
+        Function::ALL.iter().copied().filter(|f| !f.gives_truth() && *f != Function::Select).collect();
     match random.below(12) {
         0 => Expr::new(Op::Stack, vec![any(random, depth - 1), any(random, depth - 1)]),
-        1 => Expr::call(Function::Select, [condition(random, depth - 1), any(random, depth - 1), any(random, depth - 1)]),
+        1 => {
+            Expr::call(Function::Select, [condition(random, depth - 1), any(random, depth - 1), any(random, depth - 1)])
+        }
         2 => Expr::new(Op::Index, vec![any(random, depth - 1), Expr::number(1)]),
-        3 => Expr::new(Op::Fold(retrograd_expr::Fold::Sum, format!("k{depth}").into()), vec![any(random, depth - 1), 1.into(), 3.into()]),
+        3 => Expr::new(
+            Op::Fold(retrograd_expr::Fold::Sum, format!("k{depth}").into()),
+            vec![any(random, depth - 1), 1.into(), 3.into()],
+        ),
         _ => {
             let function = numbers[random.below(numbers.len())];
             Expr::new(Op::Call(function), (0..function.row().arity).map(|_| any(random, depth - 1)).collect())
@@ -34,7 +40,9 @@ fn condition(random: &mut Random, depth: usize) -> Expr {
     let of_truths = matches!(function, Function::And | Function::Or | Function::Not);
     let function = if of_truths && depth == 0 { Function::Lt } else { function };
     let of_truths = of_truths && depth > 0;
-    let arg = |random: &mut Random| if of_truths { condition(random, depth - 1) } else { any(random, depth.saturating_sub(1)) };
+    let arg = |random: &mut Random| {
+        if of_truths { condition(random, depth - 1) } else { any(random, depth.saturating_sub(1)) }
+    };
     Expr::new(Op::Call(function), (0..function.row().arity).map(|_| arg(random)).collect())
 }
 
@@ -95,7 +103,8 @@ fn interpreted(exprs: &[Expr], point: &[f64]) -> Vec<f64> {
     retrograd::eval::run(&program, &arrays).unwrap().iter().map(|array| array.as_f64()[0]).collect()
 }
 
-/// Whether the expression could be compared; by machine code where asked, else by the interpreter, whose bits machine code has.
+/// Whether the expression could be compared; by machine code where asked, else by the interpreter, whose bits machine
+/// code has.
 fn check(expr: &Expr, point: &[f64], by_machine_code: bool) -> bool {
     let at = Bindings::from([("x", point[0]), ("y", point[1]), ("z", point[2])]);
     let by_engine: Vec<f64> = if by_machine_code {

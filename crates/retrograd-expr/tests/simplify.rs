@@ -18,15 +18,19 @@ fn parts(expr: &Expr) -> Vec<Expr> {
     all
 }
 
-/// Values of an expression at points, by the interpreter; NaN where a part of it is not a finite number, since there it is not defined,
-/// whatever floats make of infinities.
+/// Values of an expression at points, by the interpreter; NaN where a part of it is not a finite number, since there it
+/// is not defined, whatever floats make of infinities.
 fn values(expr: &Expr, names: &[String], points: &[Vec<f64>]) -> Vec<f64> {
-    let inputs: Vec<(&str, retrograd::Type)> = names.iter().map(|name| (name.as_str(), retrograd::Type::f64([points.len()]))).collect();
+    let inputs: Vec<(&str, retrograd::Type)> =
+        names.iter().map(|name| (name.as_str(), retrograd::Type::f64([points.len()]))).collect();
     let program = program(&parts(expr), &inputs).unwrap();
-    let arrays: Vec<Array> = (0..names.len()).map(|k| Array::f64([points.len()], points.iter().map(|point| point[k]).collect())).collect();
+    let arrays: Vec<Array> =
+        (0..names.len()).map(|k| Array::f64([points.len()], points.iter().map(|point| point[k]).collect())).collect();
     let found = eval::run(&program, &arrays).unwrap();
     let at = |array: &Array, k: usize| if array.len() == 1 { array.as_f64()[0] } else { array.as_f64()[k] };
-    let value = |k: usize| if found.iter().all(|part| at(part, k).is_finite()) { at(&found[found.len() - 1], k) } else { f64::NAN };
+    let value = |k: usize| {
+        if found.iter().all(|part| at(part, k).is_finite()) { at(&found[found.len() - 1], k) } else { f64::NAN }
+    };
     (0..points.len()).map(value).collect()
 }
 
@@ -54,7 +58,9 @@ fn fits(condition: Condition, x: f64) -> bool {
 }
 
 fn points(count: usize) -> Vec<Vec<f64>> {
-    (0..count).fold(vec![vec![]], |points, _| points.iter().flat_map(|point| SAMPLES.map(|x| [&point[..], &[x]].concat())).collect())
+    (0..count).fold(vec![vec![]], |points, _| {
+        points.iter().flat_map(|point| SAMPLES.map(|x| [&point[..], &[x]].concat())).collect()
+    })
 }
 
 /// Both sides with the condition of a piecewise as a comparison.
@@ -81,7 +87,13 @@ fn every_law_holds_inside_of_its_condition() {
         for (k, point) in points.iter().enumerate() {
             let [a, b] = [found[0][k], found[1][k]];
             // Tangents have poles that floats miss.
-            assert!(same(a, b) || a.abs() > 1e15, "{}: {} = {} at {names:?} = {point:?}: {a} and {b}", law.name, law.left, law.right);
+            assert!(
+                same(a, b) || a.abs() > 1e15,
+                "{}: {} = {} at {names:?} = {point:?}: {a} and {b}",
+                law.name,
+                law.left,
+                law.right
+            );
         }
     }
 }
@@ -94,8 +106,10 @@ fn conditions_are_needed() {
             if matches!(condition, Condition::Total) {
                 continue;
             }
-            // Other laws about the same sides may state other sufficient conditions: a point outside of all of them must differ.
-            let alike: Vec<&Law> = LAWS.iter().filter(|other| other.left == law.left && other.right == law.right).collect();
+            // Other laws about the same sides may state other sufficient conditions: a point outside of all of them
+            // must differ.
+            let alike: Vec<&Law> =
+                LAWS.iter().filter(|other| other.left == law.left && other.right == law.right).collect();
             let (left, right, names) = sides(law);
             let holds = |law: &Law, point: &[f64]| {
                 law.conditions.iter().all(|(letter, condition)| {
@@ -106,7 +120,11 @@ fn conditions_are_needed() {
             let outside: Vec<Vec<f64>> =
                 points(names.len()).into_iter().filter(|point| !alike.iter().any(|law| holds(law, point))).collect();
             let found = [values(&left, &names, &outside), values(&right, &names, &outside)];
-            assert!((0..outside.len()).any(|k| !same(found[0][k], found[1][k])), "{}: {letter} {condition:?} is never needed", law.name);
+            assert!(
+                (0..outside.len()).any(|k| !same(found[0][k], found[1][k])),
+                "{}: {letter} {condition:?} is never needed",
+                law.name
+            );
         }
     }
 }
@@ -116,11 +134,19 @@ fn what_a_law_drops_is_defined_everywhere() {
     for law in LAWS {
         let (left, right, _) = sides(law);
         for name in left.free_vars().iter().filter(|name| !right.free_vars().contains(name)) {
-            let known = law.conditions.iter().any(|(letter, condition)| letter.to_string() == *name && *condition == Condition::Total);
+            let known = law
+                .conditions
+                .iter()
+                .any(|(letter, condition)| letter.to_string() == *name && *condition == Condition::Total);
             assert!(known, "{} drops {name}", law.name);
         }
         if law.way == retrograd_expr::Way::Both {
-            assert_eq!(left.free_vars().len(), right.free_vars().len(), "{} has the same letters on both sides", law.name);
+            assert_eq!(
+                left.free_vars().len(),
+                right.free_vars().len(),
+                "{} has the same letters on both sides",
+                law.name
+            );
         }
     }
 }

@@ -1,10 +1,14 @@
-//! A hunt for unsound simplification: random expressions of everything that has a domain, a sign or a jump, under random assumptions.
+//! A hunt for unsound simplification: random expressions of everything that has a domain, a sign or a jump, under
+//! random assumptions.
 //!
-//! `RETROGRAD_HUNT=20000 cargo test --release -p retrograd-expr --test all soundness::` runs longer; `RETROGRAD_HUNT_SEED` begins elsewhere.
+//! `RETROGRAD_HUNT=20000 cargo test --release -p retrograd-expr --test all soundness::` runs longer;
+//! `RETROGRAD_HUNT_SEED` begins elsewhere.
 
 use std::collections::BTreeMap;
 
-use retrograd_expr::{Assumptions, Constant, Cost, Expr, Function, Limits, Op, Simplifier, canonicalize, collect, expand};
+use retrograd_expr::{
+    Assumptions, Constant, Cost, Expr, Function, Limits, Op, Simplifier, canonicalize, collect, expand,
+};
 
 use crate::support::Random;
 
@@ -31,7 +35,8 @@ const KNOWN: [Known; 12] = [
 ];
 
 /// Points of every sign, integers, halves, and numbers near 0 and 1; exact in floats.
-const SAMPLES: [f64; 19] = [-5.0, -3.0, -2.0, -1.5, -1.0, -0.75, -0.5, -0.125, 0.0, 0.125, 0.25, 0.5, 0.875, 1.0, 1.25, 2.0, 2.5, 3.0, 7.0];
+const SAMPLES: [f64; 19] =
+    [-5.0, -3.0, -2.0, -1.5, -1.0, -0.75, -0.5, -0.125, 0.0, 0.125, 0.25, 0.5, 0.875, 1.0, 1.25, 2.0, 2.5, 3.0, 7.0];
 
 const NAMES: [&str; 3] = ["x", "y", "n"];
 
@@ -101,7 +106,8 @@ fn expression(random: &mut Random, depth: usize) -> Expr {
             expression(random, depth - 1).pow(exponent)
         }
         9 => {
-            const TESTS: [Function; 6] = [Function::Lt, Function::Le, Function::Gt, Function::Ge, Function::Eq, Function::Ne];
+            const TESTS: [Function; 6] =
+                [Function::Lt, Function::Le, Function::Gt, Function::Ge, Function::Eq, Function::Ne];
             let parts: Vec<Expr> = (0..4).map(|_| expression(random, depth - 1)).collect();
             let test = Expr::new(Op::Call(TESTS[random.below(6)]), parts[..2].to_vec());
             Expr::call(Function::Select, [test, parts[2].clone(), parts[3].clone()])
@@ -211,7 +217,8 @@ fn related(random: &mut Random, depth: usize) -> Expr {
     Expr::parse(form).unwrap().substitute(&with)
 }
 
-/// An evaluation in which every rounded result is disturbed by a few units in its last places: what depends on those digits shows.
+/// An evaluation in which every rounded result is disturbed by a few units in its last places: what depends on those
+/// digits shows.
 struct Disturbed<'a> {
     at: &'a BTreeMap<&'static str, f64>,
     noise: Random,
@@ -225,7 +232,8 @@ impl Disturbed<'_> {
         x * (1.0 + self.size * (self.noise.unit() - 0.5))
     }
 
-    /// The value as a partial function of real numbers: `None` where it is not defined; of `if`, only the side that is taken.
+    /// The value as a partial function of real numbers: `None` where it is not defined; of `if`, only the side that is
+    /// taken.
     fn value(&mut self, expr: &Expr) -> Option<f64> {
         let found = match expr.op() {
             Op::Number(x) => x.to_f64(),
@@ -238,7 +246,8 @@ impl Disturbed<'_> {
             Op::Call(function) => {
                 let args = expr.args().iter().map(|arg| self.value(arg)).collect::<Option<Vec<f64>>>()?;
                 if function.gives_truth() && args.len() == 2 {
-                    self.close |= args[0] != args[1] && (args[0] - args[1]).abs() <= 1e-9 * args[0].abs().max(args[1].abs());
+                    self.close |=
+                        args[0] != args[1] && (args[0] - args[1]).abs() <= 1e-9 * args[0].abs().max(args[1].abs());
                 }
                 let (value, exact) = applied(*function, &args)?;
                 if exact { value } else { self.rounded(value) }
@@ -349,7 +358,8 @@ fn judged(expr: &Expr, at: &BTreeMap<&'static str, f64>) -> Option<Option<f64>> 
     let mut close = false;
     let runs: Vec<Option<f64>> = (0..4)
         .map(|seed| {
-            let mut run = Disturbed { at, noise: Random(seed), size: if seed == 0 { 0.0 } else { 1e-12 }, close: false };
+            let mut run =
+                Disturbed { at, noise: Random(seed), size: if seed == 0 { 0.0 } else { 1e-12 }, close: false };
             let value = run.value(expr);
             close |= run.close;
             value
@@ -405,8 +415,12 @@ fn no_simplification_changes_a_value_or_a_domain() {
         let depth = 2 + random.below(3);
         let expr = expression(&mut random, depth);
         let known: [Known; 3] = std::array::from_fn(|_| KNOWN[random.below(KNOWN.len())]);
-        let texts: Vec<String> =
-            known.iter().zip(NAMES).map(|(known, name)| known.text.replace('V', name)).filter(|text| !text.is_empty()).collect();
+        let texts: Vec<String> = known
+            .iter()
+            .zip(NAMES)
+            .map(|(known, name)| known.text.replace('V', name))
+            .filter(|text| !text.is_empty())
+            .collect();
         let assumptions = texts.iter().fold(Assumptions::new(), |all, text| all.assume(text).unwrap());
         let cost = [Cost::Size, Cost::Depth, Cost::Work][random.below(3)];
         let simplifier = Simplifier { assumptions, cost, limits: Limits { nodes: 2_000, iterations: 7 } };
@@ -418,9 +432,12 @@ fn no_simplification_changes_a_value_or_a_domain() {
             }
         };
         changed += usize::from(simple != expr);
-        for (what, form) in
-            [("simplify", &simple), ("expand", &expand(&expr)), ("collect", &collect(&expr, "x")), ("canonicalize", &canonicalize(&expr))]
-        {
+        for (what, form) in [
+            ("simplify", &simple),
+            ("expand", &expand(&expr)),
+            ("collect", &collect(&expr, "x")),
+            ("canonicalize", &canonicalize(&expr)),
+        ] {
             if let Some(found) = difference(&expr, form, known) {
                 wrong.push(format!("seed {seed}: {what} made of {expr} where {texts:?}: {form}\n    {found}"));
             }

@@ -58,9 +58,10 @@ pub(crate) fn smooth(random: &mut Random, depth: usize) -> Expr {
         23 => one(Function::Acosh, square(&a) + 2),
         24 => one(Function::Atanh, one(Function::Sin, a) * 0.5),
         25 => one([Function::LogOnePlus, Function::LogTwo, Function::LogTen][random.below(3)], square(&a) + 1),
-        26 => {
-            one([Function::Expm, Function::ExpTwo, Function::Sinh, Function::Cosh, Function::Erfc][random.below(5)], one(Function::Sin, a))
-        }
+        26 => one(
+            [Function::Expm, Function::ExpTwo, Function::Sinh, Function::Cosh, Function::Erfc][random.below(5)],
+            one(Function::Sin, a),
+        ),
         27 => one(Function::Cbrt, square(&a) + 1),
         28 => Expr::call([Function::Min, Function::Max][random.below(2)], [a, smooth(random, depth - 1)]),
         29 => one(Function::Abs, a),

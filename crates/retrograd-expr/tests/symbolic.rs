@@ -2,7 +2,8 @@
 
 use retrograd::{Array, Type, eval};
 use retrograd_expr::{
-    Bindings, Expr, Function, Op, Simplifier, bisect, canonicalize, diff, evaluate, expand, gradient, is_linear, newton, program,
+    Bindings, Expr, Function, Op, Simplifier, bisect, canonicalize, diff, evaluate, expand, gradient, is_linear,
+    newton, program,
 };
 
 use crate::support::{NAMES, Random, smooth};
@@ -34,7 +35,10 @@ fn substitution_is_evaluation_elsewhere() {
         let at = point(&mut random);
         // Both at once: what takes the place of x may mention y.
         let replaced = f.substitute(&[("x", g.clone()), ("y", h.clone())]);
-        assert!(near(value(&replaced, at), value(&f, [value(&g, at), value(&h, at), at[2]])), "{f} with x = {g}, y = {h}");
+        assert!(
+            near(value(&replaced, at), value(&f, [value(&g, at), value(&h, at), at[2]])),
+            "{f} with x = {g}, y = {h}"
+        );
     }
 }
 
@@ -48,7 +52,11 @@ fn free_variables_are_those_that_matter_to_substitution() {
         for name in NAMES {
             let replaced = f.substitute(&[(name, Expr::variable("q"))]);
             assert_eq!(replaced == f, !free.iter().any(|other| other == name), "{f} by {name}");
-            assert_eq!(replaced.free_vars().iter().any(|other| other == "q"), free.iter().any(|other| other == name), "{f} by {name}");
+            assert_eq!(
+                replaced.free_vars().iter().any(|other| other == "q"),
+                free.iter().any(|other| other == name),
+                "{f} by {name}"
+            );
         }
     }
     assert_eq!(parse("sum(k*x, k, 1, n)").free_vars(), ["x", "n"]);
@@ -111,7 +119,9 @@ fn rewritten(random: &mut Random, expr: &Expr, above: bool) -> Expr {
         (Op::Call(Function::Sin | Function::Tanh | Function::Atan), [a]) => -Expr::new(expr.op().clone(), vec![-a]),
         (Op::Call(Function::Cos | Function::Abs), [a]) => Expr::new(expr.op().clone(), vec![-a]),
         (Op::Call(Function::Sqrt), [a]) => a.pow(Expr::number(1) / 2),
-        (Op::Call(Function::Max | Function::Min | Function::Hypot), [a, b]) => Expr::new(expr.op().clone(), vec![b.clone(), a.clone()]),
+        (Op::Call(Function::Max | Function::Min | Function::Hypot), [a, b]) => {
+            Expr::new(expr.op().clone(), vec![b.clone(), a.clone()])
+        }
         (Op::Call(Function::Lt), [a, b]) => Expr::call(Function::Gt, [b.clone(), a.clone()]),
         _ => Expr::new(expr.op().clone(), args),
     }
@@ -146,9 +156,15 @@ fn equal_expressions_have_one_canonical_form() {
     for (a, b) in same {
         assert_eq!(canonicalize(&parse(a)), canonicalize(&parse(b)), "{a} and {b}");
     }
-    for (a, b) in
-        [("x/x", "1"), ("x^2/x", "x"), ("log(x) - log(x)", "0"), ("1/x - 1/x", "0"), ("(1/x)^0", "1"), ("1/(1/x)", "x"), ("sqrt(x)*0", "0")]
-    {
+    for (a, b) in [
+        ("x/x", "1"),
+        ("x^2/x", "x"),
+        ("log(x) - log(x)", "0"),
+        ("1/x - 1/x", "0"),
+        ("(1/x)^0", "1"),
+        ("1/(1/x)", "x"),
+        ("sqrt(x)*0", "0"),
+    ] {
         assert_ne!(canonicalize(&parse(a)), canonicalize(&parse(b)), "{a} is not defined where {b} is");
     }
 }
@@ -156,7 +172,9 @@ fn equal_expressions_have_one_canonical_form() {
 #[test]
 fn what_matches_a_pattern_is_part_of_the_expression() {
     let mut random = Random(25);
-    let patterns = ["sin(_a)", "_a*_b", "_a + _b", "cos(_a)*_b", "_a/_b", "exp(_a)", "_a^2", "_a - _b", "sqrt(_a)", "_a + 1"].map(parse);
+    let patterns =
+        ["sin(_a)", "_a*_b", "_a + _b", "cos(_a)*_b", "_a/_b", "exp(_a)", "_a^2", "_a - _b", "sqrt(_a)", "_a + 1"]
+            .map(parse);
     let mut found = 0;
     for _ in 0..60 {
         let f = smooth(&mut random, 3);
@@ -224,7 +242,10 @@ fn expanded_polynomials_have_no_products_of_sums() {
         assert!(near(value(&f, at), value(&g, at)), "{f} is not {g}");
         for part in parts(&g) {
             let sum = |expr: &Expr| matches!(expr.op(), Op::Call(Function::Add | Function::Sub));
-            assert!(!(*part.op() == Op::Call(Function::Mul) && part.args().iter().any(sum)), "{g} has a product of a sum");
+            assert!(
+                !(*part.op() == Op::Call(Function::Mul) && part.args().iter().any(sum)),
+                "{g} has a product of a sum"
+            );
         }
     }
 }
@@ -232,8 +253,9 @@ fn expanded_polynomials_have_no_products_of_sums() {
 #[test]
 fn a_product_over_an_index_has_a_derivative_also_where_factors_are_0() {
     let f = Expr::parse("prod(x - k*y, k, 0, 4)").unwrap();
-    let by_hand =
-        |x: f64, y: f64| -> f64 { (0..5).map(|k| (0..5).filter(|j| *j != k).map(|j| x - f64::from(j) * y).product::<f64>()).sum() };
+    let by_hand = |x: f64, y: f64| -> f64 {
+        (0..5).map(|k| (0..5).filter(|j| *j != k).map(|j| x - f64::from(j) * y).product::<f64>()).sum()
+    };
     let derivative = diff(&f, "x").unwrap();
     for (x, y) in [(2.0, 1.0), (0.0, 1.0), (0.3, 0.7), (4.0, 1.0)] {
         let at = Bindings::from([("x", x), ("y", y)]);
@@ -245,8 +267,9 @@ fn a_product_over_an_index_has_a_derivative_also_where_factors_are_0() {
     assert_eq!(evaluate(&empty, &Bindings::from([("x", 2.0)])).unwrap().as_f64(), [0.0]);
     let nested = Expr::parse("prod(sum(x^j, j, 0, k), k, 1, 3)").unwrap();
     let at = Bindings::from([("x", 0.5)]);
-    let [symbolic, engine] = [evaluate(&diff(&nested, "x").unwrap(), &at).unwrap(), gradient(&nested, &["x"], &at).unwrap().swap_remove(0)]
-        .map(|a| a.as_f64()[0]);
+    let [symbolic, engine] =
+        [evaluate(&diff(&nested, "x").unwrap(), &at).unwrap(), gradient(&nested, &["x"], &at).unwrap().swap_remove(0)]
+            .map(|a| a.as_f64()[0]);
     assert!((symbolic - engine).abs() < 1e-12, "{symbolic} and {engine}");
 }
 
@@ -269,7 +292,8 @@ fn derivatives_of_several_expressions_share_their_parts() {
 fn what_is_derived_is_contracted_and_what_is_written_is_not() {
     let inputs = [("x", retrograd::Type::f64([])), ("y", retrograd::Type::f64([]))];
     let text = |expr: &Expr| {
-        retrograd_compiler::opt::fix(&expr.program(&inputs).unwrap(), retrograd_compiler::opt::Arithmetic::Contracted).to_string()
+        retrograd_compiler::opt::fix(&expr.program(&inputs).unwrap(), retrograd_compiler::opt::Arithmetic::Contracted)
+            .to_string()
     };
     let written = Expr::parse("sin(x)*cos(y) + exp(x)*tanh(y)").unwrap();
     assert!(!text(&written).contains("fma"), "{}", text(&written));
@@ -277,6 +301,8 @@ fn what_is_derived_is_contracted_and_what_is_written_is_not() {
     assert!(text(&derived).contains("fma"), "{}", text(&derived));
     let moved = derived.substitute(&[("x", Expr::parse("x*y").unwrap())]);
     assert!(text(&moved).contains("fma"), "{}", text(&moved));
-    let exact = retrograd_compiler::opt::fix(&derived.program(&inputs).unwrap(), retrograd_compiler::opt::Arithmetic::Exact).to_string();
+    let exact =
+        retrograd_compiler::opt::fix(&derived.program(&inputs).unwrap(), retrograd_compiler::opt::Arithmetic::Exact)
+            .to_string();
     assert!(!exact.contains("fma"), "{exact}");
 }

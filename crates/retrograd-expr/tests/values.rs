@@ -2,7 +2,8 @@
 
 use retrograd::{Array, Direction};
 use retrograd_expr::{
-    Bindings, Clip, Definitions, Expr, OnNan, diff, evaluate, grad, gradient, gradient_checked, hessian, jacobian, sparse_gradient,
+    Bindings, Clip, Definitions, Expr, OnNan, diff, evaluate, grad, gradient, gradient_checked, hessian, jacobian,
+    sparse_gradient,
 };
 
 fn parse(text: &str) -> Expr {
@@ -36,7 +37,8 @@ fn gradients_of_the_table() {
 #[test]
 fn jacobians_and_hessians_of_the_table() {
     for direction in [None, Some(Direction::Forward), Some(Direction::Reverse)] {
-        let j = jacobian(&parse("(x^2 + y, x + y^2)"), &["x", "y"], direction).run(&at([("x", 2.0), ("y", 3.0)])).unwrap();
+        let j =
+            jacobian(&parse("(x^2 + y, x + y^2)"), &["x", "y"], direction).run(&at([("x", 2.0), ("y", 3.0)])).unwrap();
         assert_eq!(numbers(&j), [4.0, 1.0, 1.0, 6.0]);
     }
     let h = |text: &str| hessian(&parse(text), &["x", "y"], &at([("x", 2.0), ("y", 3.0)])).unwrap().concat();
@@ -63,9 +65,15 @@ fn long_sums_clipping_and_sparse_gradients() {
     assert_eq!(numbers(&gradient(&long, &["x"], &at([("x", 1.0)])).unwrap()), [500_500.0]);
     let clip = |clip| {
         numbers(
-            &gradient_checked(&parse("300*x + 400*y"), &["x", "y"], &at([("x", 1.0), ("y", 1.0)]), OnNan::Refuse, Some(clip))
-                .unwrap()
-                .parts,
+            &gradient_checked(
+                &parse("300*x + 400*y"),
+                &["x", "y"],
+                &at([("x", 1.0), ("y", 1.0)]),
+                OnNan::Refuse,
+                Some(clip),
+            )
+            .unwrap()
+            .parts,
         )
     };
     assert_eq!(clip(Clip::Norm(1.0)), [0.6, 0.8]);
@@ -74,7 +82,10 @@ fn long_sums_clipping_and_sparse_gradients() {
     let wrt: Vec<&str> = names.iter().map(String::as_str).collect();
     // Only three of the hundred have values: the others are not even asked for.
     let parts = sparse_gradient(&parse("v1*v2 + sin(v7)"), &wrt, &at([("v1", 2.0), ("v2", 5.0), ("v7", 0.0)])).unwrap();
-    assert_eq!(parts.iter().map(|(k, part)| (*k, part.as_f64()[0])).collect::<Vec<_>>(), [(1, 5.0), (2, 2.0), (7, 1.0)]);
+    assert_eq!(
+        parts.iter().map(|(k, part)| (*k, part.as_f64()[0])).collect::<Vec<_>>(),
+        [(1, 5.0), (2, 2.0), (7, 1.0)]
+    );
 }
 
 #[test]
@@ -96,10 +107,13 @@ fn sides_of_a_piecewise_that_are_not_taken_leave_no_nan() {
     assert_eq!(numbers(&gradient(&f, &["x"], &at([("x", 1.0)])).unwrap()), [1.5]);
     // Over arrays, element by element, and through a sum.
     let v = Array::f64([3], vec![-1.0, 4.0, 0.0]);
-    let g = gradient(&parse("sum(if(v > 0, sqrt(v)/v^(-1), 1/(v - 1)))"), &["v"], &Bindings::new().with("v", v.clone())).unwrap();
+    let g =
+        gradient(&parse("sum(if(v > 0, sqrt(v)/v^(-1), 1/(v - 1)))"), &["v"], &Bindings::new().with("v", v.clone()))
+            .unwrap();
     let expected = [-0.25, 1.5 * 2.0, -1.0];
     assert!(numbers(&g).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14), "{g:?}");
-    let g = gradient(&parse("if(x > 0, sum(sqrt(v*x)), x)"), &["x", "v"], &Bindings::from([("x", -2.0)]).with("v", v)).unwrap();
+    let g = gradient(&parse("if(x > 0, sum(sqrt(v*x)), x)"), &["x", "v"], &Bindings::from([("x", -2.0)]).with("v", v))
+        .unwrap();
     assert_eq!(numbers(&g), [1.0, 0.0, 0.0, 0.0]);
     // A second derivative, and one that is symbolic.
     let h = hessian(&parse("if(x > 0, x^(5/2), x^2)"), &["x"], &at([("x", -4.0)])).unwrap();
@@ -139,9 +153,15 @@ fn arrays_and_sums_over_an_index() {
 fn derivatives_inside_of_functions_of_arrays_keep_shapes() {
     let v = Array::f64([3], vec![1.0, 2.0, 3.0]);
     let bindings = Bindings::from([("x", 0.7)]).with("v", v).with("A", Array::f64([2, 2], vec![2.0, 1.0, 0.5, 3.0]));
-    for text in
-        ["sum(x + v)", "mean(v - x)", "sum(if(v > 1, x, v))", "det(A*x + A)", "trace(inverse(A + x))", "norm(v*x)", "dot(v + x, v*x)"]
-    {
+    for text in [
+        "sum(x + v)",
+        "mean(v - x)",
+        "sum(if(v > 1, x, v))",
+        "det(A*x + A)",
+        "trace(inverse(A + x))",
+        "norm(v*x)",
+        "dot(v + x, v*x)",
+    ] {
         let f = parse(text);
         assert!(diff(&f, "x").is_err(), "{text} may be by an array");
         let symbolic = evaluate(&retrograd_expr::diff_by_number(&f, "x").unwrap(), &bindings).unwrap().as_f64()[0];
@@ -184,8 +204,14 @@ fn mistakes_name_their_place() {
     assert!(message("det(u)", &bindings).ends_with("in `det(u)`"));
     let shown = |text: &str| Expr::parse(text).unwrap_err().to_string();
     assert_eq!(shown("2x"), "expression:1: parse error: a product is written with `*`\n  2x\n   ^");
-    assert_eq!(shown("snh(x)"), "expression:1: parse error: there is no function `snh`; did you mean `sinh`?\n  snh(x)\n  ^");
-    assert_eq!(shown("x <\ny < z"), "expression:2: parse error: comparisons do not chain; write `a < b and b < c`\n  y < z\n    ^");
+    assert_eq!(
+        shown("snh(x)"),
+        "expression:1: parse error: there is no function `snh`; did you mean `sinh`?\n  snh(x)\n  ^"
+    );
+    assert_eq!(
+        shown("x <\ny < z"),
+        "expression:2: parse error: comparisons do not chain; write `a < b and b < c`\n  y < z\n    ^"
+    );
     assert!(shown("sum(k*x, k, 1, 3) + k").contains("`k` is an index"));
     assert!(shown(&format!("{}x{}", "(".repeat(5000), ")".repeat(5000))).contains("nested more than"));
 }

@@ -10,8 +10,9 @@ use retrograd_compiler::ir::{Error, ErrorKind, Pos};
 /// Bytes to which an arena is aligned: a cache line.
 const ALIGN: usize = 64;
 
-/// From so many bytes on, an arena is mapped in pages of its own: they are zero without being written, and large ones where the system has them,
-/// which cost 512 times fewer faults and fewer walks to find them. An arena of 1 GB was there after 0.4 s in small pages.
+/// From so many bytes on, an arena is mapped in pages of its own: they are zero without being written, and large ones
+/// where the system has them, which cost 512 times fewer faults and fewer walks to find them. An arena of 1 GB was
+/// there after 0.4 s in small pages.
 const MAPPED_BYTES: usize = 4 << 20;
 
 /// One arena: that many bytes, aligned to a cache line, zero at first.
@@ -38,7 +39,9 @@ impl Arena {
             MAPPED_BYTES.. => in_pages(bytes),
         };
         memory.map(|memory| Arena { memory, bytes }).ok_or_else(|| {
-            let message = format!("the plan needs {bytes} bytes, and the machine does not give them; a smaller budget may be met");
+            let message = format!(
+                "the plan needs {bytes} bytes, and the machine does not give them; a smaller budget may be met"
+            );
             Error::new(ErrorKind::OutOfMemory { needed: bytes as u64 }, Pos::unknown(), message)
         })
     }

@@ -24,9 +24,11 @@ pub enum Backend {
     /// Part of Retrograd: nothing to install, compiles fastest.
     #[default]
     Cranelift,
-    /// The same with Cranelift's own vectors of 128 bits alone, as on machines that have none of 512: to compare, and to test here what runs there.
+    /// The same with Cranelift's own vectors of 128 bits alone, as on machines that have none of 512: to compare, and
+    /// to test here what runs there.
     Narrow,
-    /// A libLLVM found when the program runs; its code is faster, and takes longer to make. It is an error when there is none.
+    /// A libLLVM found when the program runs; its code is faster, and takes longer to make. It is an error when there
+    /// is none.
     Llvm {
         /// The library; without it that of the Rust toolchain is taken, or else that of the system.
         path: Option<PathBuf>,
@@ -60,7 +62,9 @@ impl FromStr for Backend {
             text => match text.strip_prefix("llvm:") {
                 Some(path) if !path.is_empty() => Ok(Backend::Llvm { path: Some(path.into()) }),
                 _ => {
-                    let message = format!("no back end `{text}`; there are cranelift, cranelift:narrow, llvm, llvm:PATH and auto");
+                    let message = format!(
+                        "no back end `{text}`; there are cranelift, cranelift:narrow, llvm, llvm:PATH and auto"
+                    );
                     Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
                 }
             },

@@ -1,9 +1,9 @@
-//! Precompiled loops over the functions of [`lanes`](retrograd_compiler::ops::lanes), as wide as the machine allows, for generated code
-//! to call.
+//! Precompiled loops over the functions of [`lanes`](retrograd_compiler::ops::lanes), as wide as the machine allows,
+//! for generated code to call.
 //!
-//! Cranelift has vectors of 128 bits and no transcendentals, so a vector loop hands whole blocks of numbers to these. Each level
-//! compiles the same functions for other instructions; since those consist of operations that IEEE 754 fixes, every level gives the
-//! same bits as the interpreter.
+//! Cranelift has vectors of 128 bits and no transcendentals, so a vector loop hands whole blocks of numbers to these.
+//! Each level compiles the same functions for other instructions; since those consist of operations that IEEE 754
+//! fixes, every level gives the same bits as the interpreter.
 //!
 //! ```
 //! let source = [0.0, 1.0, -1.0];
@@ -17,8 +17,8 @@ use std::sync::LazyLock;
 
 use retrograd_compiler::ir::LaneFunction;
 
-/// Every function that has blocks, one line each. Those that are branch-free but for rare arguments name the common part, what is rare
-/// and the part for that.
+/// Every function that has blocks, one line each. Those that are branch-free but for rare arguments name the common
+/// part, what is rare and the part for that.
 macro_rules! every_function {
     ($then:ident $($before:tt)*) => {
         $then! {
@@ -66,7 +66,8 @@ pub type Block = unsafe extern "C" fn(source: *const f64, target: *mut f64, coun
 /// Applies a function of two arguments to `count` elements of `first` and of `second` and writes them to `target`.
 ///
 /// # Safety
-/// The sources must be readable and `target` writable for `count` elements; it is equal to a source or does not overlap it.
+/// The sources must be readable and `target` writable for `count` elements; it is equal to a source or does not overlap
+/// it.
 pub type BinaryBlock = unsafe extern "C" fn(first: *const f64, second: *const f64, target: *mut f64, count: usize);
 
 /// Applies a function to one number.
@@ -278,17 +279,18 @@ every_function! {
 // What the target always has. Where that lacks fused multiply-add each one is a library call: slow, but the same bits.
 every_function! { level baseline, [], || true; }
 
-/// Elements that are loaded, computed and stored together: two of the widest vectors. Half as many and LLVM takes the loop over them
-/// apart before it could become vector instructions; more, and the last few elements cost more.
+/// Elements that are loaded, computed and stored together: two of the widest vectors. Half as many and LLVM takes the
+/// loop over them apart before it could become vector instructions; more, and the last few elements cost more.
 const GROUP: usize = 16;
 
-/// A group on the stack, at the beginning of a cache line: where one lies across two, writing and reading it takes several times as long.
+/// A group on the stack, at the beginning of a cache line: where one lies across two, writing and reading it takes
+/// several times as long.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Group([f64; GROUP]);
 
-/// A function as its blocks compute it. These are methods and no closures, which LLVM would call lane by lane where they are long, without
-/// vectors: methods that are always inlined are compiled for the instructions of the block.
+/// A function as its blocks compute it. These are methods and no closures, which LLVM would call lane by lane where
+/// they are long, without vectors: methods that are always inlined are compiled for the instructions of the block.
 trait Parts<const ARITY: usize> {
     /// The function of usual arguments.
     fn within(arguments: [f64; ARITY]) -> f64;
@@ -330,8 +332,8 @@ unsafe fn apply<F: Parts<ARITY>, const ARITY: usize>(sources: [*const f64; ARITY
 
 /// [`apply`] to one group.
 ///
-/// The elements are copied, because a loop that reads and writes through pointers which may be equal would not become vector
-/// instructions.
+/// The elements are copied, because a loop that reads and writes through pointers which may be equal would not become
+/// vector instructions.
 ///
 /// # Safety
 /// As for [`Block`] and [`BinaryBlock`], with `GROUP` elements.
@@ -392,7 +394,8 @@ mod tests {
             let (block, scalar) = ($level.blocks.$name, $level.scalars.$name);
             Row {
                 name: stringify!($name),
-                // SAFETY: the tests pass a target no shorter than the source, of another vector; the level is available.
+                // SAFETY: the tests pass a target no shorter than the source, of another vector; the level is
+                // available.
                 block: Box::new(move |x, _, target| unsafe { block(x.as_ptr(), target.as_mut_ptr(), x.len()) }),
                 // SAFETY: source and target are equal; the level is available.
                 block_in_place: Box::new(move |x, _| unsafe { block(x.as_ptr(), x.as_mut_ptr(), x.len()) }),
@@ -405,9 +408,13 @@ mod tests {
             let (block, scalar) = ($level.blocks.$name, $level.scalars.$name);
             Row {
                 name: stringify!($name),
-                // SAFETY: the tests pass sources of equal length and a target no shorter, of another vector; the level is available.
-                block: Box::new(move |x, y, target| unsafe { block(x.as_ptr(), y.as_ptr(), target.as_mut_ptr(), x.len()) }),
-                // SAFETY: one source and the target are equal, the other source is of another vector; the level is available.
+                // SAFETY: the tests pass sources of equal length and a target no shorter, of another vector; the level
+                // is available.
+                block: Box::new(move |x, y, target| unsafe {
+                    block(x.as_ptr(), y.as_ptr(), target.as_mut_ptr(), x.len())
+                }),
+                // SAFETY: one source and the target are equal, the other source is of another vector; the level is
+                // available.
                 block_in_place: Box::new(move |x, y| unsafe { block(x.as_ptr(), y.as_ptr(), x.as_mut_ptr(), x.len()) }),
                 // SAFETY: the level is available.
                 scalar: Box::new(move |x, y| unsafe { scalar(x, y) }),
@@ -430,7 +437,8 @@ mod tests {
         available().flat_map(|level| every_function! { rows level; })
     }
 
-    /// Special values, every magnitude, and what programs mostly hold; in an order that mixes them within chunks only at times.
+    /// Special values, every magnitude, and what programs mostly hold; in an order that mixes them within chunks only
+    /// at times.
     fn inputs() -> Vec<f64> {
         let specials = [
             0.0,
@@ -461,11 +469,13 @@ mod tests {
         inputs
     }
 
-    /// Second arguments for as many first ones: for the special ones each with each, later by any rule that is not the same.
+    /// Second arguments for as many first ones: for the special ones each with each, later by any rule that is not the
+    /// same.
     fn pairs() -> (Vec<f64>, Vec<f64>) {
         let inputs = inputs();
         let specials = &inputs[..42];
-        let (mut x, mut y): (Vec<f64>, Vec<f64>) = specials.iter().flat_map(|x| specials.iter().map(move |y| (*x, *y))).unzip();
+        let (mut x, mut y): (Vec<f64>, Vec<f64>) =
+            specials.iter().flat_map(|x| specials.iter().map(move |y| (*x, *y))).unzip();
         x.extend(&inputs);
         y.extend(inputs.iter().rev());
         x.extend(&inputs);
@@ -477,7 +487,12 @@ mod tests {
     fn check(row: &Row, x: &[f64], y: &[f64], outputs: &[f64]) {
         for ((&x, &y), &output) in x.iter().zip(y).zip(outputs) {
             let expected = (row.expected)(x, y);
-            assert_eq!(output.to_bits(), expected.to_bits(), "{}({x:e}, {y:e}) is {output:e}, not {expected:e}", row.name);
+            assert_eq!(
+                output.to_bits(),
+                expected.to_bits(),
+                "{}({x:e}, {y:e}) is {output:e}, not {expected:e}",
+                row.name
+            );
         }
     }
 
@@ -516,9 +531,15 @@ mod tests {
         let (x, y) = pairs();
         for level in available() {
             let mut outputs = y.clone();
-            // SAFETY: all hold as many elements, the second source is the target and the first is apart; the level is available.
+            // SAFETY: all hold as many elements, the second source is the target and the first is apart; the level is
+            // available.
             unsafe { (level.blocks.rem)(x.as_ptr(), outputs.as_ptr(), outputs.as_mut_ptr(), x.len()) };
-            assert!(outputs.iter().zip(x.iter().zip(&y)).all(|(output, (x, y))| output.to_bits() == lanes::rem(*x, *y).to_bits()));
+            assert!(
+                outputs
+                    .iter()
+                    .zip(x.iter().zip(&y))
+                    .all(|(output, (x, y))| output.to_bits() == lanes::rem(*x, *y).to_bits())
+            );
         }
     }
 

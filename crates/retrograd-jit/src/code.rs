@@ -11,7 +11,8 @@ use crate::llvm::Llvm;
 use crate::watch::{Watch, Watched};
 
 /// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
-pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watched<'_>);
+pub(crate) type Entry =
+    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watched<'_>);
 
 /// The fault of a run that was stopped.
 pub(crate) const STOPPED: i64 = -1;
@@ -21,8 +22,8 @@ pub(crate) trait Generator {
     /// What it is, with its version.
     fn name(&self) -> String;
 
-    /// Machine code of a kernel, and what keeps it in memory: the code is freed when that is dropped. The code holds no state of its own,
-    /// all that it writes is passed to it.
+    /// Machine code of a kernel, and what keeps it in memory: the code is freed when that is dropped. The code holds no
+    /// state of its own, all that it writes is passed to it.
     fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>);
 }
 
@@ -47,10 +48,11 @@ impl Code {
     /// Runs the code once.
     ///
     /// # Safety
-    /// `arena` has `arena_bytes` of the kernel, 64-byte aligned, and no other run uses them meanwhile; `inputs` and `outputs` point to as
-    /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
-    /// points to four words, the second of which is 0 or the address of an observer of this run alone, the third the address of its
-    /// file for spilled states, or 0 where the kernel has none, the fourth 0 or the address of a crew.
+    /// `arena` has `arena_bytes` of the kernel, 64-byte aligned, and no other run uses them meanwhile; `inputs` and
+    /// `outputs` point to as many pointers as the kernel names, each valid for all that the kernel reads or writes
+    /// there; outputs overlap nothing; `fault` points to four words, the second of which is 0 or the address of an
+    /// observer of this run alone, the third the address of its file for spilled states, or 0 where the kernel has
+    /// none, the fourth 0 or the address of a crew.
     pub(crate) unsafe fn call(
         &self,
         arena: *mut u8,
@@ -84,10 +86,12 @@ impl std::fmt::Debug for Code {
     }
 }
 
-/// Compiles a kernel for the machine that runs this. The only error is that LLVM was asked for by name and is not there.
+/// Compiles a kernel for the machine that runs this. The only error is that LLVM was asked for by name and is not
+/// there.
 pub(crate) fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
     let unavailable = |reason: String| {
-        let message = format!("the back end LLVM is not available: {reason}\nname a library, or use the back end cranelift");
+        let message =
+            format!("the back end LLVM is not available: {reason}\nname a library, or use the back end cranelift");
         Error::new(ErrorKind::Unsupported, Pos::unknown(), message)
     };
     Ok(match backend {
@@ -105,7 +109,8 @@ pub(crate) fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error>
 /// Compiles a kernel by a back end.
 pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
     let kernel = Box::new(kernel.clone());
-    let (literals, calls) = (kernel.literals.iter().map(address).collect(), kernel.calls.iter().map(std::ptr::from_ref).collect());
+    let (literals, calls) =
+        (kernel.literals.iter().map(address).collect(), kernel.calls.iter().map(std::ptr::from_ref).collect());
     let (entry, memory) = generator.generate(&kernel, &Constants { literals, calls });
     Code { entry, backend: generator.name(), _memory: memory, kernel }
 }

@@ -1,10 +1,10 @@
 //! Threads that work on one run together.
 //!
-//! A launch is a part of a kernel over a range of indices. Its chunks are taken one after the other by whoever is free: the thread that
-//! runs the kernel, and the workers, which spin for a while before they sleep. Chunks are independent of each other and are fixed by the
-//! kernel, so that who computes what does not matter to any bit. Every chunk has a fault of its own, and that of the lowest index counts, as
-//! if there were one thread. Only the thread that runs the kernel asks whether to stop; the workers see when it does. Nothing is allocated
-//! after [`Crew::of`].
+//! A launch is a part of a kernel over a range of indices. Its chunks are taken one after the other by whoever is free:
+//! the thread that runs the kernel, and the workers, which spin for a while before they sleep. Chunks are independent
+//! of each other and are fixed by the kernel, so that who computes what does not matter to any bit. Every chunk has a
+//! fault of its own, and that of the lowest index counts, as if there were one thread. Only the thread that runs the
+//! kernel asks whether to stop; the workers see when it does. Nothing is allocated after [`Crew::of`].
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -16,9 +16,19 @@ use retrograd_compiler::fuse::kernel::Order;
 use crate::code::STOPPED;
 use crate::watch::{UNKNOWN, Watch, Watched};
 
-/// A part of a kernel: that of its caller (arena, inputs, outputs, words, flag, watch), where its registers are, and a range.
-type PartEntry =
-    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watched<'static>, *const u8, i64, i64);
+/// A part of a kernel: that of its caller (arena, inputs, outputs, words, flag, watch), where its registers are, and a
+/// range.
+type PartEntry = unsafe extern "C" fn(
+    *mut u8,
+    *const *const u8,
+    *const *mut u8,
+    *mut i64,
+    *const u8,
+    *const Watched<'static>,
+    *const u8,
+    i64,
+    i64,
+);
 
 /// A part over `0..count`, as machine code writes it down.
 #[repr(C)]
@@ -120,7 +130,8 @@ struct Job {
 const SPINS: usize = 2000;
 
 impl Crew {
-    /// So many threads in all, the one that runs included; none where that is one. Executables of this process share them.
+    /// So many threads in all, the one that runs included; none where that is one. Executables of this process share
+    /// them.
     pub(crate) fn of(threads: usize) -> Option<Arc<Crew>> {
         static CREWS: Mutex<BTreeMap<usize, Weak<Crew>>> = Mutex::new(BTreeMap::new());
         if threads < 2 {
@@ -166,7 +177,8 @@ impl Crew {
         let shared = &self.shared;
         shared.job.store(&raw mut job, Ordering::SeqCst);
         shared.epoch.fetch_add(1, Ordering::SeqCst);
-        // A worker counts itself before it looks at the epoch for the last time, so that either it sees this one or we see it.
+        // A worker counts itself before it looks at the epoch for the last time, so that either it sees this one or we
+        // see it.
         if shared.sleeping.load(Ordering::SeqCst) > 0 {
             let _door = shared.door.lock().unwrap_or_else(PoisonError::into_inner);
             shared.bell.notify_all();

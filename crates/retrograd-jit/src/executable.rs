@@ -31,7 +31,8 @@ pub struct Checked {
     pub guards_intact: bool,
 }
 
-/// Machine code that can run any number of times, also at the same time on several threads. A clone is the same code with arenas of its own.
+/// Machine code that can run any number of times, also at the same time on several threads. A clone is the same code
+/// with arenas of its own.
 ///
 /// ```
 /// use retrograd_compiler::ir::Array;
@@ -83,15 +84,18 @@ impl Executable {
     /// Makes machine code of loops; the error is that LLVM was asked for and is not there.
     pub fn new(backend: &Backend, fused: &Fused) -> Result<Executable, Error> {
         let (inputs, outputs, faults) = (fused.inputs().to_vec(), fused.outputs().to_vec(), fused.faults().to_vec());
-        // SAFETY: a `Fused` has private parts: `fuse` made it, of a verified Program and a decision that was held against it.
+        // SAFETY: a `Fused` has private parts: `fuse` made it, of a verified Program and a decision that was held
+        // against it.
         unsafe { Executable::of_kernel(backend, fused.kernel(), inputs, outputs, faults) }
     }
 
-    /// Makes machine code of a kernel whose inputs, outputs and fault sites are these, in the order of their numbers: for tests of back ends.
+    /// Makes machine code of a kernel whose inputs, outputs and fault sites are these, in the order of their numbers:
+    /// for tests of back ends.
     ///
     /// # Safety
-    /// The kernel reads and writes nothing but elements of its inputs, its outputs, its literals and its arena, at addresses that are
-    /// aligned for them, names no input, output, fault, register or part that it does not have, and ends.
+    /// The kernel reads and writes nothing but elements of its inputs, its outputs, its literals and its arena, at
+    /// addresses that are aligned for them, names no input, output, fault, register or part that it does not have,
+    /// and ends.
     pub unsafe fn of_kernel(
         backend: &Backend,
         kernel: &Kernel,
@@ -103,8 +107,8 @@ impl Executable {
         Ok(Made { code, backend, inputs, outputs, faults, counting: Counting::Off }.into())
     }
 
-    /// The same, by the same back end, that also counts what it does: [`Stats::counts`] of its runs. Its bits are the same, and it is a little
-    /// slower; it has one thread.
+    /// The same, by the same back end, that also counts what it does: [`Stats::counts`] of its runs. Its bits are the
+    /// same, and it is a little slower; it has one thread.
     pub fn counting(&self) -> Result<Executable, Error> {
         let Made { code, backend, inputs, outputs, faults, counting: before } = &*self.made;
         let kernel = match before {
@@ -116,18 +120,20 @@ impl Executable {
         Ok(Executable { directory: self.directory.clone(), ..made.into() })
     }
 
-    /// The same, with states that the plan spills in a file of this directory, one for each run. Nothing is left there after a run.
+    /// The same, with states that the plan spills in a file of this directory, one for each run. Nothing is left there
+    /// after a run.
     pub fn spilling_to(self, directory: impl Into<PathBuf>) -> Executable {
         Executable { directory: Some(directory.into()), ..self }
     }
 
-    /// The same on so many threads, the one that calls included: they are made here, and bits do not depend on their number. Without
-    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one; more than [`MOST_THREADS`], or than the
-    /// system gives, there never are.
+    /// The same on so many threads, the one that calls included: they are made here, and bits do not depend on their
+    /// number. Without this a run has one thread. Code with nothing to share, because its arrays are small, stays
+    /// on one; more than [`MOST_THREADS`], or than the system gives, there never are.
     pub fn with_threads(self, threads: usize) -> Executable {
         let spreads = self.made.code.kernel().parts.iter().any(|part| part.range.is_some());
         // Sums of what counts would meet.
-        let crew = if spreads && self.made.counting == Counting::Off { Crew::of(threads.min(MOST_THREADS)) } else { None };
+        let crew =
+            if spreads && self.made.counting == Counting::Off { Crew::of(threads.min(MOST_THREADS)) } else { None };
         Executable { crew, ..self }
     }
 
@@ -177,7 +183,11 @@ impl Executable {
     }
 
     /// Runs once, and shows to `look` what probes see, in the order in which it happens.
-    pub fn run_observed(&self, inputs: &[&Array], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<(Vec<Array>, Stats), Error> {
+    pub fn run_observed(
+        &self,
+        inputs: &[&Array],
+        look: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(Vec<Array>, Stats), Error> {
         let mut observer = Observer { probes: &self.made.code.kernel().probes, look, panic: None };
         let result = self.run_for(inputs, &Watch::never(), Some(&mut observer));
         match observer.panic {
@@ -186,12 +196,22 @@ impl Executable {
         }
     }
 
-    /// Runs once, and hands to `report` how far it is, every tenth of a second; short runs, and runs without loops, report nothing.
-    pub fn run_reporting(&self, inputs: &[&Array], report: &mut dyn FnMut(&Progress)) -> Result<(Vec<Array>, Stats), Error> {
+    /// Runs once, and hands to `report` how far it is, every tenth of a second; short runs, and runs without loops,
+    /// report nothing.
+    pub fn run_reporting(
+        &self,
+        inputs: &[&Array],
+        report: &mut dyn FnMut(&Progress),
+    ) -> Result<(Vec<Array>, Stats), Error> {
         reporting(report, |watch| self.run_with(inputs, watch))
     }
 
-    fn run_for(&self, inputs: &[&Array], watch: &Watch<'_>, observer: Option<&mut Observer<'_>>) -> Result<(Vec<Array>, Stats), Error> {
+    fn run_for(
+        &self,
+        inputs: &[&Array],
+        watch: &Watch<'_>,
+        observer: Option<&mut Observer<'_>>,
+    ) -> Result<(Vec<Array>, Stats), Error> {
         self.check_inputs(inputs)?;
         let mut arena = self.arenas.take(self.arena_bytes())?;
         let outputs = self.outputs().iter().map(Array::try_zeros).collect::<Result<_, Error>>()?;
@@ -205,8 +225,9 @@ impl Executable {
     /// Runs once over memory of the caller, unless it is stopped: then the outputs hold anything.
     ///
     /// # Safety
-    /// There are as many pointers as [`Executable::inputs`] and [`Executable::outputs`] name, each aligned for its element type and valid
-    /// for its bytes; the bytes of bools are 0 or 1; outputs overlap neither each other nor inputs.
+    /// There are as many pointers as [`Executable::inputs`] and [`Executable::outputs`] name, each aligned for its
+    /// element type and valid for its bytes; the bytes of bools are 0 or 1; outputs overlap neither each other nor
+    /// inputs.
     pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<Stats, Error> {
         check_number("inputs", self.inputs().len(), inputs.len())?;
         check_number("outputs", self.outputs().len(), outputs.len())?;
@@ -250,7 +271,8 @@ impl Executable {
         Ok(())
     }
 
-    /// Runs with the arena at `start`, which has `arena_bytes` for this run alone, into arrays of the types of the outputs.
+    /// Runs with the arena at `start`, which has `arena_bytes` for this run alone, into arrays of the types of the
+    /// outputs.
     fn run_in(
         &self,
         inputs: &[&Array],
@@ -261,7 +283,8 @@ impl Executable {
     ) -> Result<(Vec<Array>, Took), Error> {
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
-        // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
+        // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above,
+        // or were made so.
         let took = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
         Ok((outputs, took))
     }
@@ -271,8 +294,10 @@ impl Executable {
         if self.made.code.kernel().spill_bytes == 0 {
             return Ok(None);
         }
-        let directory =
-            self.directory.as_ref().ok_or_else(|| argument("the plan spills states, and there is no directory for them".into()))?;
+        let directory = self
+            .directory
+            .as_ref()
+            .ok_or_else(|| argument("the plan spills states, and there is no directory for them".into()))?;
         SpillFile::create(directory).map(Some)
     }
 
@@ -318,10 +343,11 @@ impl Executable {
         let spill: *mut SpillFile = file.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let crew = self.crew.as_ref().map_or(std::ptr::null(), Arc::as_ptr);
         let word = |address: usize| (address as u64).cast_signed();
-        let mut words = [0, word(observer.expose_provenance()), word(spill.expose_provenance()), word(crew.expose_provenance())];
+        let mut words =
+            [0, word(observer.expose_provenance()), word(spill.expose_provenance()), word(crew.expose_provenance())];
         let begin = Instant::now();
-        // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for this run, and the crew,
-        // which is ours.
+        // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for
+        // this run, and the crew, which is ours.
         unsafe { self.made.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
         let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
@@ -335,7 +361,8 @@ impl Executable {
             return Err(Error::new(ErrorKind::Interrupted, Pos::unknown(), "the run was stopped"));
         }
         let site = usize::try_from(fault - 1).expect("fault sites are counted from 1");
-        let Fault { kind, pos, message } = self.made.faults.get(site).expect("the kernel has no more fault sites than were declared");
+        let Fault { kind, pos, message } =
+            self.made.faults.get(site).expect("the kernel has no more fault sites than were declared");
         Err(Error::new(kind.clone(), pos.clone(), message.clone()))
     }
 }

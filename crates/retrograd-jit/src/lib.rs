@@ -1,6 +1,7 @@
 //! Kernels to machine code, and the runtime that runs it.
 //!
-//! A [`Backend`] lowers a `Kernel` of the loop IR: Cranelift, or an LLVM that is there; an [`Executable`] owns the code and the arenas it runs in.
+//! A [`Backend`] lowers a `Kernel` of the loop IR: Cranelift, or an LLVM that is there; an [`Executable`] owns the code
+//! and the arenas it runs in.
 
 mod arena;
 mod backend;

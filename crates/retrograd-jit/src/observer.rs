@@ -18,9 +18,15 @@ pub(crate) struct Observer<'o> {
 /// Shows a value; without an observer nothing happens.
 ///
 /// # Safety
-/// `observer` is null, or points to an [`Observer`] that nothing else refers to meanwhile; `site` is the number of one of its probes; `at` points
-/// to the elements of a value of its type, `steps` to `count` words.
-pub(crate) unsafe extern "C" fn probe(observer: *mut Observer<'_>, site: usize, at: *const u8, steps: *const i64, count: usize) {
+/// `observer` is null, or points to an [`Observer`] that nothing else refers to meanwhile; `site` is the number of one
+/// of its probes; `at` points to the elements of a value of its type, `steps` to `count` words.
+pub(crate) unsafe extern "C" fn probe(
+    observer: *mut Observer<'_>,
+    site: usize,
+    at: *const u8,
+    steps: *const i64,
+    count: usize,
+) {
     // SAFETY: the caller promises that it is null or points to an observer of ours alone.
     let Some(observer) = (unsafe { observer.as_mut() }) else { return };
     if observer.panic.is_some() {

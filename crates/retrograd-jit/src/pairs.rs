@@ -1,8 +1,9 @@
 //! Numbers that lie side by side and belong to one step: they are moved two at a time.
 //!
-//! The steps of a vector loop that read a row each, the coordinates of a point or an entry of a small matrix, read it number by number, and each
-//! number of each lane would be a load of its own. Two numbers of a row are one load, and two rows of two are exchanged in registers. What steps
-//! add to rows in turn is added two numbers at a time, too: every place still gets its terms in the same order.
+//! The steps of a vector loop that read a row each, the coordinates of a point or an entry of a small matrix, read it
+//! number by number, and each number of each lane would be a load of its own. Two numbers of a row are one load, and
+//! two rows of two are exchanged in registers. What steps add to rows in turn is added two numbers at a time, too:
+//! every place still gets its terms in the same order.
 
 use retrograd_compiler::fuse::kernel::{Address, Reg, Turn};
 use retrograd_compiler::ir::DType;
@@ -18,17 +19,24 @@ pub(crate) struct Loaded<'a, A> {
     pub(crate) access: &'a A,
 }
 
-/// The steps with loads of numbers side by side as one, where the first of them is. `load` says which steps are loads whose lanes are apart, and
-/// `both` makes a load of two numbers, the lower of which may be there already. Nothing is written between the steps.
+/// The steps with loads of numbers side by side as one, where the first of them is. `load` says which steps are loads
+/// whose lanes are apart, and `both` makes a load of two numbers, the lower of which may be there already. Nothing is
+/// written between the steps.
 pub(crate) fn merged<'a, S: Clone, A: Clone + 'a>(
     steps: &'a [S],
     load: impl Fn(&'a S) -> Option<Loaded<'a, A>>,
     both: impl Fn([Option<Reg>; 2], A) -> S,
 ) -> Vec<S> {
-    let loads: Vec<(usize, Loaded<'a, A>)> =
-        steps.iter().enumerate().filter_map(|(place, step)| Some((place, load(step)?))).filter(|(_, load)| is_number(load.ty)).collect();
+    let loads: Vec<(usize, Loaded<'a, A>)> = steps
+        .iter()
+        .enumerate()
+        .filter_map(|(place, step)| Some((place, load(step)?)))
+        .filter(|(_, load)| is_number(load.ty))
+        .collect();
     let mut merged: Vec<Option<S>> = steps.iter().cloned().map(Some).collect();
-    for Pair { lower, upper, overlaps } in of_loads(&loads.iter().map(|(_, load)| (load.ty, load.from)).collect::<Vec<_>>()) {
+    for Pair { lower, upper, overlaps } in
+        of_loads(&loads.iter().map(|(_, load)| (load.ty, load.from)).collect::<Vec<_>>())
+    {
         let ((low, lower), (high, upper)) = (&loads[lower], &loads[upper]);
         merged[*high] = None;
         if overlaps {
@@ -46,7 +54,8 @@ pub(crate) fn merged<'a, S: Clone, A: Clone + 'a>(
 struct Pair {
     lower: usize,
     upper: usize,
-    /// Whether the lower number is part of another pair: rows of an odd length end in one that overlaps the pair before.
+    /// Whether the lower number is part of another pair: rows of an odd length end in one that overlaps the pair
+    /// before.
     overlaps: bool,
 }
 
@@ -75,7 +84,8 @@ fn is_number(ty: DType) -> bool {
     ty.bytes() as i64 == BYTES
 }
 
-/// Writes in their order, the number of each with that of the one that lies after it in memory, if they are done as one.
+/// Writes in their order, the number of each with that of the one that lies after it in memory, if they are done as
+/// one.
 pub(crate) fn of_turns(turns: &[Turn], type_of: impl Fn(&Turn) -> DType) -> Vec<(usize, Option<usize>)> {
     let mut done = vec![false; turns.len()];
     let mut together = vec![];
@@ -108,7 +118,8 @@ fn is_one_row(a: &Address, b: &Address) -> bool {
     a.base == b.base && a.terms == b.terms
 }
 
-/// Whether no steps have both at places that overlap: rows are a multiple of something apart in which the two have places of their own.
+/// Whether no steps have both at places that overlap: rows are a multiple of something apart in which the two have
+/// places of their own.
 fn never_meet(a: &Address, b: &Address) -> bool {
     let apart = a.terms.iter().chain(&b.terms).fold(0, |apart, (_, stride)| gcd(apart, stride.abs()));
     let between = (a.offset - b.offset).abs();
@@ -140,7 +151,8 @@ mod tests {
     #[test]
     fn writes_move_only_past_places_that_they_never_meet() {
         let together = |addresses: &[Address]| {
-            let turns: Vec<Turn> = addresses.iter().map(|to| Turn { to: to.clone(), op: Some(Scalar::Add), src: Reg(9) }).collect();
+            let turns: Vec<Turn> =
+                addresses.iter().map(|to| Turn { to: to.clone(), op: Some(Scalar::Add), src: Reg(9) }).collect();
             of_turns(&turns, |_| DType::F64)
         };
         // Rows of three numbers: another row has its own first number elsewhere.

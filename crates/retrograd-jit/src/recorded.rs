@@ -1,7 +1,8 @@
-//! Functions as lists of operations, from the sequences that the interpreter runs, for back ends that have them in line.
+//! Functions as lists of operations, from the sequences that the interpreter runs, for back ends that have them in
+//! line.
 //!
-//! A [`Recorded`] is a lane that writes down what is done to it: applied to one, `lanes::exp` becomes the list of its operations, in its order,
-//! so that the bits are the same. What is done twice is written once.
+//! A [`Recorded`] is a lane that writes down what is done to it: applied to one, `lanes::exp` becomes the list of its
+//! operations, in its order, so that the bits are the same. What is done twice is written once.
 
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Shl, Shr, Sub};
@@ -15,7 +16,10 @@ pub(crate) enum Inline {
     /// By its whole sequence.
     Whole(for<'t> fn(&[Recorded<'t>]) -> Recorded<'t>),
     /// By its sequence, except where the argument is rare.
-    Unless { within: for<'t> fn(&[Recorded<'t>]) -> Recorded<'t>, rare: for<'t> fn(&[Recorded<'t>]) -> RecordedTruth<'t> },
+    Unless {
+        within: for<'t> fn(&[Recorded<'t>]) -> Recorded<'t>,
+        rare: for<'t> fn(&[Recorded<'t>]) -> RecordedTruth<'t>,
+    },
 }
 
 /// The sequence of a function, where it is written over any lane.
@@ -35,9 +39,15 @@ pub(crate) fn inline(function: LaneFunction) -> Option<Inline> {
         LaneFunction::LogAddExp => Inline::Whole(|x| lanes::logaddexp(x[0], x[1])),
         LaneFunction::LogAddExp2 => Inline::Whole(|x| lanes::logaddexp2(x[0], x[1])),
         LaneFunction::Pow => Inline::Whole(|x| lanes::pow(x[0], x[1])),
-        LaneFunction::Sin => Inline::Unless { within: |x| lanes::sin_within(x[0]), rare: |x| lanes::angle_is_huge(x[0]) },
-        LaneFunction::Cos => Inline::Unless { within: |x| lanes::cos_within(x[0]), rare: |x| lanes::angle_is_huge(x[0]) },
-        LaneFunction::Tan => Inline::Unless { within: |x| lanes::tan_within(x[0]), rare: |x| lanes::angle_is_huge(x[0]) },
+        LaneFunction::Sin => {
+            Inline::Unless { within: |x| lanes::sin_within(x[0]), rare: |x| lanes::angle_is_huge(x[0]) }
+        }
+        LaneFunction::Cos => {
+            Inline::Unless { within: |x| lanes::cos_within(x[0]), rare: |x| lanes::angle_is_huge(x[0]) }
+        }
+        LaneFunction::Tan => {
+            Inline::Unless { within: |x| lanes::tan_within(x[0]), rare: |x| lanes::angle_is_huge(x[0]) }
+        }
         LaneFunction::Asin | LaneFunction::Acos | LaneFunction::Atan | LaneFunction::Atan2 => return None,
         LaneFunction::Asinh | LaneFunction::Acosh | LaneFunction::Atanh => return None,
         LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => return None,
@@ -77,7 +87,10 @@ pub(crate) enum Operand {
 }
 
 /// The operations of a sequence of so many arguments, and the number of the value that it gives.
-pub(crate) fn record(arity: usize, sequence: impl for<'t> FnOnce(&[Recorded<'t>]) -> Number) -> (Vec<Operation>, usize) {
+pub(crate) fn record(
+    arity: usize,
+    sequence: impl for<'t> FnOnce(&[Recorded<'t>]) -> Number,
+) -> (Vec<Operation>, usize) {
     let list = List { arity, operations: RefCell::new(vec![]) };
     let arguments: Vec<Recorded<'_>> = (0..arity).map(|number| Recorded::Value(At { list: &list, number })).collect();
     let Number(number) = sequence(&arguments);
@@ -316,7 +329,9 @@ impl<'t> Lane for Recorded<'t> {
 
     fn select(truth: RecordedTruth<'t>, a: impl Into<Self>, b: impl Into<Self>) -> Self {
         let (a, b): (Self, Self) = (a.into(), b.into());
-        Recorded::Value(truth.0.write(Op::Floats(Scalar::Select), [Operand::Value(truth.0.number), a.operand(), b.operand()]))
+        Recorded::Value(
+            truth.0.write(Op::Floats(Scalar::Select), [Operand::Value(truth.0.number), a.operand(), b.operand()]),
+        )
     }
 }
 
@@ -361,7 +376,9 @@ mod tests {
         let operations = |function: LaneFunction| {
             let arity = callee(function).arity;
             inline(function).map(|known| match known {
-                Inline::Whole(sequence) | Inline::Unless { within: sequence, .. } => record(arity, |x| sequence(x).number()).0.len(),
+                Inline::Whole(sequence) | Inline::Unless { within: sequence, .. } => {
+                    record(arity, |x| sequence(x).number()).0.len()
+                }
             })
         };
         let found: Vec<_> = FUNCTIONS.iter().filter_map(|function| Some((*function, operations(*function)?))).collect();

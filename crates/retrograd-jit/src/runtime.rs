@@ -101,12 +101,19 @@ impl Import {
         }
     }
 
-    /// Whether it is called between the steps of loops, and returns nothing: what steps hold in registers should stay there.
+    /// Whether it is called between the steps of loops, and returns nothing: what steps hold in registers should stay
+    /// there.
     pub(crate) fn is_between_steps(self) -> bool {
         match self {
             Import::StartRecipe | Import::StartRevolve | Import::StartOnline | Import::StartBlocks => true,
             Import::Next | Import::Stops => true,
-            Import::One(_) | Import::Block(_) | Import::Routine | Import::Spill | Import::Fetch | Import::Probe | Import::Spread => false,
+            Import::One(_)
+            | Import::Block(_)
+            | Import::Routine
+            | Import::Spill
+            | Import::Fetch
+            | Import::Probe
+            | Import::Spread => false,
         }
     }
 
@@ -154,8 +161,8 @@ pub(crate) fn encode_order(order: Order) -> i64 {
 /// `schedule::start_recipe` for machine code.
 ///
 /// # Safety
-/// `words` points to `length` words of the arena, 8-byte aligned, that nothing else refers to meanwhile; `table` points to `size` words
-/// of a literal.
+/// `words` points to `length` words of the arena, 8-byte aligned, that nothing else refers to meanwhile; `table` points
+/// to `size` words of a literal.
 unsafe extern "C" fn start_recipe(words: *mut i64, length: usize, table: *const i64, size: usize) {
     // SAFETY: the caller promises it: the plan gave the controller these words, and the run owns the arena.
     let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
@@ -168,7 +175,14 @@ unsafe extern "C" fn start_recipe(words: *mut i64, length: usize, table: *const 
 ///
 /// # Safety
 /// `words` as for [`start_recipe`].
-unsafe extern "C" fn start_revolve(words: *mut i64, length: usize, slots: u64, state_bytes: u64, sweep: i64, count: u64) {
+unsafe extern "C" fn start_revolve(
+    words: *mut i64,
+    length: usize,
+    slots: u64,
+    state_bytes: u64,
+    sweep: i64,
+    count: u64,
+) {
     // SAFETY: the caller promises it, as for `start_recipe`.
     let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
     schedule::start_revolve(words, slots, state_bytes, decode_sweep(sweep), count);
@@ -178,7 +192,14 @@ unsafe extern "C" fn start_revolve(words: *mut i64, length: usize, slots: u64, s
 ///
 /// # Safety
 /// `words` and `table` as for [`start_recipe`].
-unsafe extern "C" fn start_blocks(words: *mut i64, length: usize, table: *const i64, size: usize, sweep: i64, count: u64) {
+unsafe extern "C" fn start_blocks(
+    words: *mut i64,
+    length: usize,
+    table: *const i64,
+    size: usize,
+    sweep: i64,
+    count: u64,
+) {
     // SAFETY: the caller promises it, as for `start_recipe`.
     let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
     // SAFETY: the caller promises it, as for `start_recipe`.
@@ -199,8 +220,8 @@ unsafe extern "C" fn start_online(words: *mut i64, length: usize, slots: u64, st
 /// `schedule::next` for machine code; writes kind, from (or step), to, place, choice.
 ///
 /// # Safety
-/// `words` as for [`start_recipe`], which or [`start_revolve`] has run; `table` points to `size` words of a literal, or `size` is 0;
-/// `action` points to five words.
+/// `words` as for [`start_recipe`], which or [`start_revolve`] has run; `table` points to `size` words of a literal, or
+/// `size` is 0; `action` points to five words.
 unsafe extern "C" fn next(words: *mut i64, length: usize, table: *const i64, size: usize, action: *mut [i64; 5]) {
     // SAFETY: the caller promises it, as for `start_recipe`.
     let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
@@ -211,7 +232,8 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, table: *const i64, siz
     unsafe { action.write(operands) };
 }
 
-/// `Watched::stops` for machine code, which finds the answer where faults are; the order is encoded as by [`encode_order`], and what is not known is [`UNKNOWN`](crate::watch::UNKNOWN).
+/// `Watched::stops` for machine code, which finds the answer where faults are; the order is encoded as by
+/// [`encode_order`], and what is not known is [`UNKNOWN`](crate::watch::UNKNOWN).
 ///
 /// # Safety
 /// `watched` points to what the run was called with, and `fault` to its word for faults.
@@ -231,16 +253,26 @@ fn encode_action(action: Action) -> [i64; 5] {
         Action::Advance { from, to } => [ActionCode::Advance as i64, word(from), word(to), 0, 0],
         Action::Snapshot { at, step } => [ActionCode::Snapshot as i64, word(step), 0, word(at), 0],
         Action::Restore { at, step } => [ActionCode::Restore as i64, word(step), 0, at.map_or(-1, word), 0],
-        Action::Tape { from, to, at, choice } => [ActionCode::Tape as i64, word(from), word(to), word(at), word(choice)],
-        Action::Reverse { from, to, at, choice } => [ActionCode::Reverse as i64, word(from), word(to), word(at), word(choice)],
+        Action::Tape { from, to, at, choice } => {
+            [ActionCode::Tape as i64, word(from), word(to), word(at), word(choice)]
+        }
+        Action::Reverse { from, to, at, choice } => {
+            [ActionCode::Reverse as i64, word(from), word(to), word(at), word(choice)]
+        }
         Action::Turnback { step } => [ActionCode::Turnback as i64, word(step), 0, 0, 0],
         Action::Turn => [ActionCode::Turn as i64, 0, 0, 0, 0],
         Action::Spill { at, step } => [ActionCode::Spill as i64, word(step), 0, word(at), 0],
         Action::Fetch { at, step } => [ActionCode::Fetch as i64, word(step), 0, word(at), 0],
         Action::Done => [ActionCode::Done as i64, 0, 0, 0, 0],
-        Action::Run(Run::Ascend { from, to, first, last }) => [ActionCode::Ascend as i64, word(from), word(to), word(first), word(last)],
-        Action::Run(Run::Descend { to, first, last }) => [ActionCode::Descend as i64, 0, word(to), word(first), word(last)],
-        Action::Run(Run::Replay { from, to, at }) => [ActionCode::Replay as i64, word(from), word(to), at.map_or(-1, word), 0],
+        Action::Run(Run::Ascend { from, to, first, last }) => {
+            [ActionCode::Ascend as i64, word(from), word(to), word(first), word(last)]
+        }
+        Action::Run(Run::Descend { to, first, last }) => {
+            [ActionCode::Descend as i64, 0, word(to), word(first), word(last)]
+        }
+        Action::Run(Run::Replay { from, to, at }) => {
+            [ActionCode::Replay as i64, word(from), word(to), at.map_or(-1, word), 0]
+        }
     }
 }
 
@@ -250,8 +282,9 @@ const MOST: usize = 5;
 /// A routine for machine code.
 ///
 /// # Safety
-/// `call` points to a call of the code that runs. `addresses` points to as many addresses as it has arguments, results (one) and scratch
-/// arrays, in this order; each is aligned for its element type and valid for its bytes; the last two kinds are for this call alone.
+/// `call` points to a call of the code that runs. `addresses` points to as many addresses as it has arguments, results
+/// (one) and scratch arrays, in this order; each is aligned for its element type and valid for its bytes; the last two
+/// kinds are for this call alone.
 unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8) {
     // SAFETY: the caller promises it: the calls live as long as the code.
     let call = unsafe { &*call };
@@ -282,7 +315,8 @@ unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8
 }
 
 /// # Safety
-/// At `start` is an array of this type that nothing changes during `'a`, aligned for its elements; of no elements it may be anywhere.
+/// At `start` is an array of this type that nothing changes during `'a`, aligned for its elements; of no elements it
+/// may be anywhere.
 unsafe fn slice<'a>(ty: &ArrayType, start: *const u8) -> Slice<'a> {
     /// # Safety
     /// As for [`slice`].
@@ -303,7 +337,8 @@ unsafe fn slice<'a>(ty: &ArrayType, start: *const u8) -> Slice<'a> {
 }
 
 /// # Safety
-/// At `start` is an array of this type that nothing else refers to during `'a`, aligned for its elements; of no elements it may be anywhere.
+/// At `start` is an array of this type that nothing else refers to during `'a`, aligned for its elements; of no
+/// elements it may be anywhere.
 unsafe fn slice_mut<'a>(ty: &ArrayType, start: *mut u8) -> SliceMut<'a> {
     /// # Safety
     /// As for [`slice_mut`].

@@ -46,15 +46,19 @@ pub fn bytes_per_second(directory: &Path) -> Result<u64, Error> {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl SpillFile {
-    /// A new file in a directory. Where the system allows it, its name is gone before anything is written, so that nothing is left behind
-    /// even by a process that is killed.
+    /// A new file in a directory. Where the system allows it, its name is gone before anything is written, so that
+    /// nothing is left behind even by a process that is killed.
     pub(crate) fn create(directory: &Path) -> Result<SpillFile, Error> {
         let refused = |error: io::Error| {
             let message = format!("no file for spilled states can be made in `{}`: {error}", directory.display());
             Error::new(ErrorKind::Disk, Pos::unknown(), message)
         };
         if directory.as_os_str().is_empty() {
-            return Err(Error::new(ErrorKind::Argument, Pos::unknown(), "the directory for spilled states has no name"));
+            return Err(Error::new(
+                ErrorKind::Argument,
+                Pos::unknown(),
+                "the directory for spilled states has no name",
+            ));
         }
         let (path, file) = loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -86,20 +90,27 @@ impl SpillFile {
         let sum = sum(at, step, state).to_le_bytes();
         let written = write_all(&mut self.file, state, at).and_then(|()| write_all(&mut self.file, &sum, end));
         self.bytes = self.bytes.max(end + SUM_BYTES);
-        let failed =
-            |error: io::Error| format!("a state of {} bytes could not be written in `{}`: {error}", state.len(), self.directory.display());
+        let failed = |error: io::Error| {
+            format!("a state of {} bytes could not be written in `{}`: {error}", state.len(), self.directory.display())
+        };
         self.fails(written.map_err(failed))
     }
 
     /// Reads a state and looks at its sum; whether that failed.
     fn read(&mut self, at: u64, step: u64, state: &mut [u8]) -> bool {
         let mut found = [0; SUM_BYTES as usize];
-        let read = read_all(&mut self.file, state, at).and_then(|()| read_all(&mut self.file, &mut found, at + state.len() as u64));
-        let failed =
-            |error: io::Error| format!("a state of {} bytes could not be read in `{}`: {error}", state.len(), self.directory.display());
+        let read = read_all(&mut self.file, state, at)
+            .and_then(|()| read_all(&mut self.file, &mut found, at + state.len() as u64));
+        let failed = |error: io::Error| {
+            format!("a state of {} bytes could not be read in `{}`: {error}", state.len(), self.directory.display())
+        };
         let whole = read.map_err(failed).and_then(|()| {
-            let changed =
-                || format!("a state in `{}` is not what was written: somebody else has changed the file", self.directory.display());
+            let changed = || {
+                format!(
+                    "a state in `{}` is not what was written: somebody else has changed the file",
+                    self.directory.display()
+                )
+            };
             if u64::from_le_bytes(found) == sum(at, step, state) { Ok(()) } else { Err(changed()) }
         });
         self.fails(whole)
@@ -125,8 +136,8 @@ impl Drop for SpillFile {
     }
 }
 
-/// A number that other bytes, or the same at another place, or of another step, would hardly have: a place is used again, and what was
-/// there before must not pass for what was lost.
+/// A number that other bytes, or the same at another place, or of another step, would hardly have: a place is used
+/// again, and what was there before must not pass for what was lost.
 fn sum(at: u64, step: u64, bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
@@ -200,8 +211,15 @@ mod tests {
         let state = [7_u8; 100];
         let mut other = state;
         other[99] ^= 1;
-        let sums =
-            [sum(0, 0, &state), sum(8, 0, &state), sum(0, 1, &state), sum(0, 8, &state), sum(0, 0, &other), sum(0, 0, &state[..99]), 0];
+        let sums = [
+            sum(0, 0, &state),
+            sum(8, 0, &state),
+            sum(0, 1, &state),
+            sum(0, 8, &state),
+            sum(0, 0, &other),
+            sum(0, 0, &state[..99]),
+            0,
+        ];
         for (k, one) in sums.iter().enumerate() {
             assert!(sums[..k].iter().all(|other| other != one));
         }

@@ -7,7 +7,8 @@ use retrograd_compiler::fuse::COUNTS;
 /// What a run took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stats {
-    /// Bytes that the runtime holds for this run, counted where it allocated them, and of outputs that were made in the caller's memory.
+    /// Bytes that the runtime holds for this run, counted where it allocated them, and of outputs that were made in
+    /// the caller's memory.
     pub bytes_peak: u64,
     /// Bytes on the disk at their most, counted where they were written.
     pub bytes_spilled: u64,
@@ -19,8 +20,8 @@ pub struct Stats {
 
 /// What machine code did, counted by itself.
 ///
-/// Bytes are those of loads, stores, copies and fills as the kernel has them, all lanes of vector loops and the operands of routines
-/// included; some of them stay in registers and caches.
+/// Bytes are those of loads, stores, copies and fills as the kernel has them, all lanes of vector loops and the
+/// operands of routines included; some of them stay in registers and caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Loop nests: vector loops, of whatever length.
@@ -55,7 +56,10 @@ impl fmt::Display for Stats {
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { nests, calls, bytes_read, bytes_written } = self;
-        write!(f, "{nests} loop nests, {calls} calls of routines, {bytes_read} bytes read, {bytes_written} bytes written")
+        write!(
+            f,
+            "{nests} loop nests, {calls} calls of routines, {bytes_read} bytes read, {bytes_written} bytes written"
+        )
     }
 }
 

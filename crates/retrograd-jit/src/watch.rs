@@ -33,8 +33,8 @@ impl<'w> Watch<'w> {
         Watch { raised: &NEVER, stops: None }
     }
 
-    /// Whenever `raised` is found set, it is cleared, and `stops`, which is told how far the run is where that is known, says whether the
-    /// run ends. A panic of `stops` ends the run and goes on from there.
+    /// Whenever `raised` is found set, it is cleared, and `stops`, which is told how far the run is where that is
+    /// known, says whether the run ends. A panic of `stops` ends the run and goes on from there.
     pub fn asking(raised: &'w AtomicBool, stops: &'w dyn Fn(Option<Progress>) -> bool) -> Watch<'w> {
         Watch { raised, stops: Some(stops) }
     }
@@ -56,7 +56,8 @@ impl<'w> Watch<'w> {
     }
 }
 
-/// How far a run is: the step of one of its outermost loops, forwards or backwards. Steps that are run again do not count.
+/// How far a run is: the step of one of its outermost loops, forwards or backwards. Steps that are run again do not
+/// count.
 ///
 /// ```
 /// use retrograd_jit::Progress;
@@ -66,7 +67,8 @@ impl<'w> Watch<'w> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Which of the outermost loops runs, in the order in which they run, from 0. The way back of a loop is one of its own.
+    /// Which of the outermost loops runs, in the order in which they run, from 0. The way back of a loop is one of its
+    /// own.
     pub part: u32,
     /// How many there are.
     pub parts: u32,
@@ -131,8 +133,8 @@ impl<'w> Watched<'w> {
 /// How often a run says how far it is, at most.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Runs `run` under a watch that hands to `report`, every tenth of a second, how far it is; a panic of `report` ends the run and goes on from
-/// there.
+/// Runs `run` under a watch that hands to `report`, every tenth of a second, how far it is; a panic of `report` ends
+/// the run and goes on from there.
 pub(crate) fn reporting<T>(report: &mut dyn FnMut(&Progress), run: impl FnOnce(&Watch<'_>) -> T) -> T {
     let raised = AtomicBool::new(false);
     let report = RefCell::new(report);

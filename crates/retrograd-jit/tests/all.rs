@@ -1,4 +1,5 @@
-//! The integration tests of `retrograd-jit`, in one binary, so that they are linked once. What looks at the whole process (`allocations`) has one of its own.
+//! The integration tests of `retrograd-jit`, in one binary, so that they are linked once. What looks at the whole
+//! process (`allocations`) has one of its own.
 
 mod backends;
 mod kernels;

@@ -1,5 +1,5 @@
-//! Nothing is allocated between entry and exit of a run, once its arena is there: counted over the corpus and its gradients, under the
-//! largest and the smallest plan.
+//! Nothing is allocated between entry and exit of a run, once its arena is there: counted over the corpus and its
+//! gradients, under the largest and the smallest plan.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -44,8 +44,11 @@ fn a_run_allocates_nothing() {
         let path = entry.expect("it can be listed").path();
         let source = std::fs::read_to_string(&path).expect("it can be read");
         let program = parse(&source, "corpus", &ops::find).expect("the corpus parses");
-        let inputs: Vec<Array> =
-            source.lines().filter_map(|line| line.strip_prefix("// input: ")).map(|text| text.parse().expect("an array")).collect();
+        let inputs: Vec<Array> = source
+            .lines()
+            .filter_map(|line| line.strip_prefix("// input: "))
+            .map(|text| text.parse().expect("an array"))
+            .collect();
         // Some of the corpus is there for its error, and an error makes a message.
         let Ok(outputs) = verify(&program).and_then(|()| eval::run(&program, &inputs)) else { continue };
         runs += count(&path, &program, &inputs);

@@ -86,7 +86,8 @@ fn code_is_made_dropped_and_run_on_several_threads_at_once() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..20 {
-                        let square = executable(backend, &kernel, vec![Type::f64([13])], vec![Type::f64([13])], vec![]).unwrap();
+                        let square =
+                            executable(backend, &kernel, vec![Type::f64([13])], vec![Type::f64([13])], vec![]).unwrap();
                         let (outputs, _) = square.run(&[&Array::f64([13], vec![3.0; 13])]).unwrap();
                         assert_eq!(outputs[0].as_f64(), [9.0; 13]);
                     }

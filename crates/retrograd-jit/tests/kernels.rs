@@ -14,8 +14,20 @@ fn counts() -> impl Iterator<Item = u64> {
     (0..=17).chain(COUNTS)
 }
 
-const SPECIAL: [f64; 12] =
-    [0.0, -0.0, 1.0, -1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, 5e-324, 1e300, -9.3e18, 709.7];
+const SPECIAL: [f64; 12] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::MIN_POSITIVE,
+    5e-324,
+    1e300,
+    -9.3e18,
+    709.7,
+];
 
 /// Numbers of ordinary size, from a seed.
 fn numbers(count: u64, seed: u64) -> Array {
@@ -35,8 +47,18 @@ fn ints(x: Vec<i64>) -> Array {
 
 #[test]
 fn scalar_ops_agree_on_special_numbers() {
-    let binary =
-        [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
+    let binary = [
+        Scalar::Add,
+        Scalar::Sub,
+        Scalar::Mul,
+        Scalar::Div,
+        Scalar::Lt,
+        Scalar::Le,
+        Scalar::Gt,
+        Scalar::Ge,
+        Scalar::Eq,
+        Scalar::Ne,
+    ];
     let unary = [DType::F64, DType::I64, DType::Bool].map(Scalar::Convert);
     let pairs: Vec<(f64, f64)> = SPECIAL.iter().flat_map(|&x| SPECIAL.map(|y| (x, y))).collect();
     let x = Array::f64([pairs.len()], pairs.iter().map(|pair| pair.0).collect());
@@ -61,8 +83,18 @@ fn scalar_ops_agree_on_special_integers() {
     let pairs: Vec<(i64, i64)> = special.iter().flat_map(|&x| special.map(|y| (x, y))).collect();
     let x = ints(pairs.iter().map(|pair| pair.0).collect());
     let y = ints(pairs.iter().map(|pair| pair.1).collect());
-    let binary =
-        [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
+    let binary = [
+        Scalar::Add,
+        Scalar::Sub,
+        Scalar::Mul,
+        Scalar::Div,
+        Scalar::Lt,
+        Scalar::Le,
+        Scalar::Gt,
+        Scalar::Ge,
+        Scalar::Eq,
+        Scalar::Ne,
+    ];
     let more = [Scalar::Rem, Scalar::Min, Scalar::Max, Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Shl, Scalar::Shr];
     for op in binary.into_iter().chain(more) {
         both_ways(op, &[&x, &y]);
@@ -87,7 +119,8 @@ fn scalar_ops_agree_on_special_integers() {
 fn scalar_ops_agree_on_truth_values() {
     let x = Array::new([11], Data::Bool((0..11).map(|k| k % 2 == 0).collect()));
     let y = Array::new([11], Data::Bool((0..11).map(|k| k % 4 < 2).collect()));
-    let binary = [Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
+    let binary =
+        [Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
     for op in binary {
         both_ways(op, &[&x, &y]);
     }
@@ -106,8 +139,9 @@ fn both_ways(op: Scalar, inputs: &[&Array]) {
     let to = [0, 1].map(|k| make.pointer(Place::Output(k)));
     let mut result = DType::F64;
     let mut step = |make: &mut Make, index: Reg, to: Reg| {
-        let args: Vec<Reg> =
-            (0..inputs.len()).map(|k| make.load(inputs[k].dtype(), along(from[k], index, inputs[k].dtype().bytes() as i64))).collect();
+        let args: Vec<Reg> = (0..inputs.len())
+            .map(|k| make.load(inputs[k].dtype(), along(from[k], index, inputs[k].dtype().bytes() as i64)))
+            .collect();
         let y = make.op(op, &args);
         result = make.ty(y);
         make.store(along(to, index, result.bytes() as i64), y);
@@ -171,7 +205,8 @@ fn strides_broadcasts_gathers_and_scatters_agree() {
 fn a_vector_loop_may_work_in_place() {
     for count in counts() {
         let mut make = Make::new(count as usize * 8);
-        let (x, arena, same) = (make.pointer(Place::Input(0)), make.pointer(Place::Arena(0)), make.pointer(Place::Arena(0)));
+        let (x, arena, same) =
+            (make.pointer(Place::Input(0)), make.pointer(Place::Arena(0)), make.pointer(Place::Arena(0)));
         let to = make.pointer(Place::Output(0));
         make.push(Stmt::Copy { to: at(arena, 0), from: at(x, 0), bytes: count * 8 });
         make.for_vec(count, |make, index| {
@@ -252,7 +287,11 @@ fn calls_with_two_arguments_agree() {
                 }
                 vec![]
             });
-            check(&make.finish(), &[&numbers(count, 6), &numbers(count, 7)], &[(); 4].map(|()| Type::f64([count as usize])));
+            check(
+                &make.finish(),
+                &[&numbers(count, 6), &numbers(count, 7)],
+                &[(); 4].map(|()| Type::f64([count as usize])),
+            );
         }
     }
 }
@@ -307,7 +346,8 @@ fn what_a_call_computes_can_be_stored_and_summed() {
 #[test]
 fn a_step_reads_what_it_wrote() {
     let mut make = Make::new(8);
-    let (arena, same, to) = (make.pointer(Place::Arena(0)), make.pointer(Place::Arena(0)), make.pointer(Place::Output(0)));
+    let (arena, same, to) =
+        (make.pointer(Place::Arena(0)), make.pointer(Place::Arena(0)), make.pointer(Place::Output(0)));
     let (one, two) = (make.float(1.0), make.float(2.0));
     make.store(at(arena, 0), one);
     make.for_vec(1, |make, _| {
@@ -394,7 +434,8 @@ fn a_chain_of_loops_and_branches_agrees() {
 fn copies_and_zeros_of_every_size_agree() {
     for bytes in (0..=70).chain([128, 1000]) {
         let mut make = Make::new(2048);
-        let (x, arena, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Arena(8)), make.pointer(Place::Output(0)));
+        let (x, arena, to) =
+            (make.pointer(Place::Input(0)), make.pointer(Place::Arena(8)), make.pointer(Place::Output(0)));
         make.push(Stmt::Zero { to: at(to, 0), bytes: 2048 });
         make.push(Stmt::Copy { to: at(arena, 0), from: at(x, 0), bytes: 1024 });
         make.push(Stmt::Zero { to: at(arena, 3), bytes });
@@ -410,7 +451,8 @@ fn literals_offsets_and_moves_agree() {
     let mut make = Make::new(0);
     make.kernel.literals.push(Array::f64([3], vec![1.0, 2.0, 3.0]));
     make.kernel.literals.push(Array::new([2], Data::Bool(vec![true, false])));
-    let (table, flags, to) = (make.pointer(Place::Literal(0)), make.pointer(Place::Literal(1)), make.pointer(Place::Output(0)));
+    let (table, flags, to) =
+        (make.pointer(Place::Literal(0)), make.pointer(Place::Literal(1)), make.pointer(Place::Output(0)));
     let (moved, two) = (make.pointer(Place::Literal(0)), make.int(2));
     make.push(Stmt::Offset { dst: moved, address: along(table, two, 8) });
     let x = make.load(DType::F64, at(moved, -8));
@@ -440,14 +482,16 @@ fn the_first_fault_is_reported() {
     }
     let pos = Pos::new("model.py", 7);
     let fault = Fault { kind: ErrorKind::DivisionByZero, pos: pos.clone(), message: "x / 0".to_owned() };
-    let executable = executable(&Backend::Cranelift, &kernel, vec![Type::scalar(DType::I64)], vec![], vec![fault; 3]).unwrap();
+    let executable =
+        executable(&Backend::Cranelift, &kernel, vec![Type::scalar(DType::I64)], vec![], vec![fault; 3]).unwrap();
     let error = executable.run(&[&Array::int(1)]).unwrap_err();
     assert_eq!((error.kind, error.pos), (ErrorKind::DivisionByZero, pos));
 }
 
 #[test]
 fn wrong_arguments_say_what_was_expected() {
-    let executable = executable(&Backend::Cranelift, &Make::new(0).finish(), vec![Type::f64([2])], vec![], vec![]).unwrap();
+    let executable =
+        executable(&Backend::Cranelift, &Make::new(0).finish(), vec![Type::f64([2])], vec![], vec![]).unwrap();
     let error = executable.run(&[]).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Argument, "expected 1 inputs, found 0"));
     let error = executable.run(&[&Array::int(1)]).unwrap_err();
@@ -462,7 +506,9 @@ fn machine_code_follows_a_schedule() {
         |_, _| Schedule::Revolve { slots: 3, state_bytes: 8 },
         |_, _| Schedule::Blocks(Blocks { steps: 3, record_bytes: 16, slots: 3, state_bytes: 8 }),
     ];
-    for (schedule, sweep) in schedules.into_iter().flat_map(|schedule| [Sweep::Paired, Sweep::Alone].map(|sweep| (schedule, sweep))) {
+    for (schedule, sweep) in
+        schedules.into_iter().flat_map(|schedule| [Sweep::Paired, Sweep::Alone].map(|sweep| (schedule, sweep)))
+    {
         for n in [0, 1, 2, 7, 40] {
             let schedule = schedule(sweep, n);
             let mut make = Make::new(8 * schedule.words() + 16);
@@ -507,7 +553,8 @@ fn executables_run_on_several_threads_at_once() {
     make.push(Stmt::Copy { to: at(to, 0), from: at(arena, 0), bytes: 8000 });
     let kernel = make.finish();
     for backend in backends() {
-        let executable = executable(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
+        let executable =
+            executable(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
         std::thread::scope(|scope| {
             for seed in 0..4 {
                 let executable = &executable;
@@ -515,7 +562,13 @@ fn executables_run_on_several_threads_at_once() {
                     let x = numbers(1000, seed);
                     for _ in 0..100 {
                         let (outputs, _) = executable.run(&[&x]).unwrap();
-                        assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
+                        assert!(
+                            outputs[0]
+                                .as_f64()
+                                .iter()
+                                .zip(x.as_f64())
+                                .all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x))
+                        );
                     }
                 });
             }
@@ -523,7 +576,8 @@ fn executables_run_on_several_threads_at_once() {
     }
 }
 
-/// Steps that add to places where others add too, and one that only some reach last: in the order of steps and of statements.
+/// Steps that add to places where others add too, and one that only some reach last: in the order of steps and of
+/// statements.
 #[test]
 fn writes_in_turn_are_those_of_one_step_after_the_other() {
     for count in counts() {

@@ -50,8 +50,9 @@ fn both_ways(op: Scalar, inputs: &[&Array]) {
     let to = [0, 1].map(|k| make.pointer(Place::Output(k)));
     let mut result = DType::F64;
     let mut step = |make: &mut Make, index: Reg, to: Reg| {
-        let args: Vec<Reg> =
-            (0..inputs.len()).map(|k| make.load(inputs[k].dtype(), along(from[k], index, inputs[k].dtype().bytes() as i64))).collect();
+        let args: Vec<Reg> = (0..inputs.len())
+            .map(|k| make.load(inputs[k].dtype(), along(from[k], index, inputs[k].dtype().bytes() as i64)))
+            .collect();
         let y = make.op(op, &args);
         result = make.ty(y);
         make.store(along(to, index, result.bytes() as i64), y);
@@ -95,7 +96,11 @@ fn ops_agree_on_special_floats() {
 #[test]
 fn ops_agree_on_special_integers() {
     let n = INTEGERS.len();
-    every_row(DType::I32, |stride| Array::new([n * n], Data::I32((0..n * n).map(|k| INTEGERS[k / stride % n]).collect())), n);
+    every_row(
+        DType::I32,
+        |stride| Array::new([n * n], Data::I32((0..n * n).map(|k| INTEGERS[k / stride % n]).collect())),
+        n,
+    );
 }
 
 #[test]
@@ -109,7 +114,8 @@ fn conversions_agree_at_every_count() {
     }
     let floats = Array::f32([16], FLOATS.to_vec());
     let integers = Array::new([13], Data::I32(INTEGERS.to_vec()));
-    let wide = Array::new([6], Data::I64(vec![i64::MAX, i64::MIN, 1 << 40 | 5, (1 << 53) + 1, 0x7fff_ffff_0000_0000, -3]));
+    let wide =
+        Array::new([6], Data::I64(vec![i64::MAX, i64::MIN, 1 << 40 | 5, (1 << 53) + 1, 0x7fff_ffff_0000_0000, -3]));
     let doubles = Array::f64([9], vec![1e300, -1e300, 1e-300, 3e9, -3e9, f64::NAN, 0.1, f64::INFINITY, 16_777_217.0]);
     for to in DType::ALL {
         for array in [&floats, &integers, &wide, &doubles] {
@@ -121,7 +127,9 @@ fn conversions_agree_at_every_count() {
 #[test]
 fn widths_that_meet_in_one_loop_agree_at_every_count() {
     for count in (0..=35).chain([255, 257]) {
-        for (narrow, wide) in [(DType::F32, DType::F64), (DType::I32, DType::I64), (DType::F32, DType::I64), (DType::I32, DType::F64)] {
+        for (narrow, wide) in
+            [(DType::F32, DType::F64), (DType::I32, DType::I64), (DType::F32, DType::I64), (DType::I32, DType::F64)]
+        {
             let mut make = Make::new(0);
             let [x, y, p] = [0, 1, 2].map(|k| make.pointer(Place::Input(k)));
             let [first, second, third] = [0, 1, 2].map(|k| make.pointer(Place::Output(k)));

@@ -17,7 +17,8 @@ fn random_kernels_agree() {
         let mut random = Random(seed * 2 + 1);
         let kernel = kernel(&mut random);
         let input = input(&mut random);
-        let table = Array::new([ROWS as usize], Data::I64((0..ROWS as i64).map(|_| random.below(ROWS) as i64).collect()));
+        let table =
+            Array::new([ROWS as usize], Data::I64((0..ROWS as i64).map(|_| random.below(ROWS) as i64).collect()));
         let run = || check(&kernel, &[&input, &table], &[Type::f64([(ARRAYS * ROWS) as usize]), Type::f64([SCALARS])]);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
         assert!(result.is_ok(), "seed {seed}");
@@ -92,7 +93,8 @@ fn statements(make: &mut Make, random: &mut Random, world: &World, depth: u32) {
     for _ in 0..2 + random.below(3) {
         match random.below(if depth == 0 { 6 } else { 10 }) {
             0 | 1 => {
-                let (dst, a, b) = (random.pick(&world.scalars), random.pick(&world.scalars), random.pick(&world.scalars));
+                let (dst, a, b) =
+                    (random.pick(&world.scalars), random.pick(&world.scalars), random.pick(&world.scalars));
                 let value = arithmetic(make, random, &[a, b], &[]);
                 make.push(Stmt::Move { dst, src: value });
             }
@@ -119,7 +121,8 @@ fn statements(make: &mut Make, random: &mut Random, world: &World, depth: u32) {
     }
 }
 
-/// A vector loop that keeps the rules: each array is either only read, at any row, or read and written at the row of the step.
+/// A vector loop that keeps the rules: each array is either only read, at any row, or read and written at the row of
+/// the step.
 fn vector(make: &mut Make, random: &mut Random, world: &World) {
     let counts = [1, 2, 3, 7, 8, 9, 15, 16, 17, 40, 255, 256, 257, 511, 512, 513, ROWS];
     let count = if random.below(2) == 0 { random.pick(&counts) } else { 1 + random.below(ROWS) };
@@ -153,7 +156,11 @@ fn vector(make: &mut Make, random: &mut Random, world: &World) {
                     make.store(Address { base, terms: vec![(index, 8)], offset: 0 }, random.pick(&floats));
                 }
                 _ => {
-                    let terms = if flags_written { vec![(index, 1)] } else { random.pick(&[&[(index, 1)][..], &[][..]]).to_vec() };
+                    let terms = if flags_written {
+                        vec![(index, 1)]
+                    } else {
+                        random.pick(&[&[(index, 1)][..], &[][..]]).to_vec()
+                    };
                     let value = make.load(DType::Bool, Address { base: world.flags, terms, offset: 0 });
                     truths.push(value);
                 }

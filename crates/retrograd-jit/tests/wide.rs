@@ -1,5 +1,5 @@
-//! Vector loops that press on what a machine with long vectors has: more values than registers, rows apart, sums of several chunks. Natively and by
-//! the interpreter, bit for bit.
+//! Vector loops that press on what a machine with long vectors has: more values than registers, rows apart, sums of
+//! several chunks. Natively and by the interpreter, bit for bit.
 
 use crate::support::check;
 use crate::support::make::{Make, along, at};
@@ -67,7 +67,8 @@ fn more_truths_than_registers_wait_in_memory() {
     check(&make.finish(), &[&numbers(61)], &[Type::f64([41])]);
 }
 
-/// Every sign of product and summand, and every operand as the one that nobody reads again, or none, or one that is the same for all steps.
+/// Every sign of product and summand, and every operand as the one that nobody reads again, or none, or one that is the
+/// same for all steps.
 #[test]
 fn products_that_are_added_have_their_signs() {
     let mut make = Make::new(0);
@@ -81,8 +82,9 @@ fn products_that_are_added_have_their_signs() {
                 if kept == 7 {
                     factors[signs % 3] = same;
                 }
-                let signed: Vec<Reg> =
-                    (0..3).map(|k| if signs >> k & 1 == 1 { make.op(Scalar::Neg, &[factors[k]]) } else { factors[k] }).collect();
+                let signed: Vec<Reg> = (0..3)
+                    .map(|k| if signs >> k & 1 == 1 { make.op(Scalar::Neg, &[factors[k]]) } else { factors[k] })
+                    .collect();
                 let mut result = make.op(Scalar::Fma, &signed);
                 for k in (0..3).filter(|k| kept >> k & 1 == 1) {
                     result = make.op(Scalar::Sub, &[result, factors[k]]);
@@ -100,7 +102,8 @@ fn products_that_are_added_have_their_signs() {
 fn rows_are_read_and_added_to_lane_by_lane() {
     for count in COUNTS {
         let mut make = Make::new(0);
-        let (x, rows, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Input(1)), make.pointer(Place::Output(0)));
+        let (x, rows, y) =
+            (make.pointer(Place::Input(0)), make.pointer(Place::Input(1)), make.pointer(Place::Output(0)));
         let apart = make.pointer(Place::Output(1));
         make.push(Stmt::Zero { to: at(y, 0), bytes: 7 * 24 });
         make.for_vec(count, |make, index| {
@@ -109,18 +112,24 @@ fn rows_are_read_and_added_to_lane_by_lane() {
             // Nobody reads the first.
             let point: Vec<Reg> = [3, 0, 1, 2].map(|k| make.load(DType::F64, of(x, k)))[1..].to_vec();
             // Numbers of its own row, of four, and of one that follows from both.
-            let own: Vec<Reg> =
-                [0, 1, 3].map(|k| make.load(DType::F64, Address { base: x, terms: vec![(index, 32)], offset: 8 * k })).to_vec();
+            let own: Vec<Reg> = [0, 1, 3]
+                .map(|k| make.load(DType::F64, Address { base: x, terms: vec![(index, 32)], offset: 8 * k }))
+                .to_vec();
             let both = make.load(DType::F64, Address { base: x, terms: vec![(row, 16), (index, 8)], offset: 8 });
             let moved: Vec<Reg> = point.iter().zip(&own).map(|(&a, &b)| make.op(Scalar::Fma, &[a, both, b])).collect();
             make.store(Address { base: apart, terms: vec![(index, 16)], offset: 8 }, moved[2]);
             make.store(Address { base: apart, terms: vec![(index, 16)], offset: 0 }, both);
-            let turn = |component: i64| Turn { to: of(y, component), op: Some(Scalar::Add), src: moved[component as usize] };
+            let turn =
+                |component: i64| Turn { to: of(y, component), op: Some(Scalar::Add), src: moved[component as usize] };
             make.push(Stmt::InTurn(vec![turn(0), turn(1), turn(2)]));
             vec![]
         });
         let places = Array::new([count as usize], Data::I64((0..count as i64).map(|k| k * k % 7).collect()));
-        check(&make.finish(), &[&numbers(4 * count + 21), &places], &[Type::f64([21]), Type::f64([2 * count as usize])]);
+        check(
+            &make.finish(),
+            &[&numbers(4 * count + 21), &places],
+            &[Type::f64([21]), Type::f64([2 * count as usize])],
+        );
     }
 }
 
@@ -133,7 +142,13 @@ fn sums_of_many_chunks_keep_their_order() {
             let (a, b) = (near(make, x, index, 0), near(make, x, index, 1));
             let product = make.op(Scalar::Mul, &[a, b]);
             let less = make.op(Scalar::Lt, &[a, b]);
-            vec![(a, Reduction::Sum), (product, Reduction::Sum), (less, Reduction::Any), (less, Reduction::All), (b, Reduction::Prod)]
+            vec![
+                (a, Reduction::Sum),
+                (product, Reduction::Sum),
+                (less, Reduction::Any),
+                (less, Reduction::All),
+                (b, Reduction::Prod),
+            ]
         });
         for (k, &sum) in (0..).zip(&sums) {
             let sum = if make.ty(sum) == DType::Bool { make.op(Scalar::Convert(DType::F64), &[sum]) } else { sum };
@@ -146,8 +161,12 @@ fn sums_of_many_chunks_keep_their_order() {
 /// What is special comes once, at the beginning, between, or as a step that remains.
 #[test]
 fn the_greatest_and_the_least_of_all_know_zeros_and_nan() {
-    for (count, special) in [16, 25, 41, 4096 + 77].into_iter().flat_map(|count| [0.0, -0.0, f64::NAN, f64::INFINITY].map(|x| (count, x))) {
-        for (sign, place) in [-1.0, 1.0, -0.0, 0.0].into_iter().flat_map(|sign| [0, 11, count - 1].map(|place| (sign, place))) {
+    for (count, special) in
+        [16, 25, 41, 4096 + 77].into_iter().flat_map(|count| [0.0, -0.0, f64::NAN, f64::INFINITY].map(|x| (count, x)))
+    {
+        for (sign, place) in
+            [-1.0, 1.0, -0.0, 0.0].into_iter().flat_map(|sign| [0, 11, count - 1].map(|place| (sign, place)))
+        {
             let Data::F64(drawn) = numbers(count).data().clone() else { panic!("numbers are floats") };
             let mut values: Vec<f64> = drawn.iter().map(|x| sign * x.abs()).collect();
             values[place as usize] = special;
@@ -173,7 +192,13 @@ fn integers_are_reduced() {
         let folds = make.for_vec_folds(count, |make, index| {
             let a = make.load(DType::I64, along(x, index, 8));
             let [least, greatest] = [Scalar::Min, Scalar::Max].map(|op| make.op(op, &[a, index]));
-            vec![(a, Reduction::Sum), (least, Reduction::Max), (greatest, Reduction::Min), (a, Reduction::Max), (a, Reduction::Prod)]
+            vec![
+                (a, Reduction::Sum),
+                (least, Reduction::Max),
+                (greatest, Reduction::Min),
+                (a, Reduction::Max),
+                (a, Reduction::Prod),
+            ]
         });
         for (k, &fold) in (0..).zip(&folds) {
             make.store(at(y, 8 * k), fold);
@@ -256,13 +281,28 @@ fn takes_two(function: LaneFunction) -> bool {
 /// Every magnitude, and what is no number: between other statements, between other statements, and in a sum.
 #[test]
 fn functions_stand_between_other_statements() {
-    let special =
-        [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -1e-310, 709.9, -745.2, 1e300, -1e300, 1e-200, -22.0, 0.25];
+    let special = [
+        0.0,
+        -0.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        5e-324,
+        -1e-310,
+        709.9,
+        -745.2,
+        1e300,
+        -1e300,
+        1e-200,
+        -22.0,
+        0.25,
+    ];
     let magnitudes = (0..150).map(|k| (f64::from(k) * 0.73 - 40.0).exp2() * if k % 3 == 0 { -1.0 } else { 1.0 });
     let arguments: Vec<f64> = special.into_iter().chain(magnitudes).collect();
     let all = arguments.len() as u64;
     // Few steps, too.
-    for (function, count) in FUNCTIONS.into_iter().flat_map(|function| [(function, 4), (function, 13), (function, all)]) {
+    for (function, count) in FUNCTIONS.into_iter().flat_map(|function| [(function, 4), (function, 13), (function, all)])
+    {
         let mut make = Make::new(0);
         let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
         let (values, scaled) = (make.pointer(Place::Output(1)), make.float(1.5));
@@ -281,6 +321,10 @@ fn functions_stand_between_other_statements() {
         });
         make.store(at(y, 0), sums[0]);
         let arguments = arguments[..count as usize].to_vec();
-        check(&make.finish(), &[&Array::f64([count as usize], arguments)], &[Type::f64([1]), Type::f64([2 * count as usize])]);
+        check(
+            &make.finish(),
+            &[&Array::f64([count as usize], arguments)],
+            &[Type::f64([1]), Type::f64([2 * count as usize])],
+        );
     }
 }

@@ -12,7 +12,8 @@ pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
     let data = elements::<f64>(array).map(Data::F64);
     let data = data.or_else(|_| elements::<i64>(array).map(Data::I64)).or_else(|_| bools(array).map(Data::Bool));
-    let data = data.or_else(|_| elements::<f32>(array).map(Data::F32)).or_else(|_| elements::<i32>(array).map(Data::I32));
+    let data =
+        data.or_else(|_| elements::<f32>(array).map(Data::F32)).or_else(|_| elements::<i32>(array).map(Data::I32));
     let message = "arrays of float32, float64, int32, int64 or bool reach the compiler";
     Ok(Array::new(shape, data.map_err(|_| PyTypeError::new_err(message))?))
 }
@@ -98,7 +99,8 @@ pub(crate) fn target<'py>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, Py
 fn unwritten<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
     // NumPy's own failure to allocate ends the process in this binding.
     ty.check_memory().map_err(|error| exception(py, error))?;
-    // SAFETY: no element is read before a run has written it: a run writes all of its outputs or is an error, and numbers own nothing.
+    // SAFETY: no element is read before a run has written it: a run writes all of its outputs or is an error, and
+    // numbers own nothing.
     let array = unsafe { PyArrayDyn::<T>::new(py, ty.shape.clone(), false) };
     let address = array.data().expose_provenance();
     Ok((array.into_any(), Target(address)))
@@ -113,5 +115,8 @@ pub(crate) fn type_of(py: Python<'_>, dtype: &str, shape: Vec<usize>) -> PyResul
 
 /// An element type from its name.
 pub(crate) fn dtype_of(name: &str) -> PyResult<DType> {
-    DType::ALL.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| PyTypeError::new_err(format!("no element type `{name}`")))
+    DType::ALL
+        .into_iter()
+        .find(|dtype| dtype.name() == name)
+        .ok_or_else(|| PyTypeError::new_err(format!("no element type `{name}`")))
 }

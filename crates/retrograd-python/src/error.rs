@@ -32,7 +32,8 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// The message without the position, which the Python side puts last, with the source text; what the user wrote is all of it.
+/// The message without the position, which the Python side puts last, with the source text; what the user wrote is all
+/// of it.
 fn message(error: &Error) -> String {
     if matches!(error.kind, ErrorKind::Check { .. }) {
         return error.message.clone();

@@ -11,7 +11,8 @@ use pyo3::types::{PyFloat, PyTuple};
 use retrograd::pipeline::{self, Arithmetic, Compiled, Options, SpillTo};
 use retrograd::strategy::LoopFate;
 use retrograd::{
-    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Saved, Stats, Strategy, Times, Type, Watch, cache, strategy,
+    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Saved, Stats, Strategy, Times, Type,
+    Watch, cache, strategy,
 };
 
 use crate::array::{Source, Target, from_numpy, number, source, target, to_numpy};
@@ -37,8 +38,9 @@ enum Origin {
 /// Results, bytes at the peak, seconds, bytes on disk.
 type Run<'py> = (Vec<Bound<'py, PyAny>>, u64, f64, u64);
 
-/// Compiles what is wanted, with respect to these inputs, and whether it is rounded exactly as it is written; a strategy is a name with options, as (name,
-/// {option: number}, {value: fate}, {loop: fate}), a machine a back end and a number of threads, where `None` is as many as there are cores.
+/// Compiles what is wanted, with respect to these inputs, and whether it is rounded exactly as it is written; a
+/// strategy is a name with options, as (name, {option: number}, {value: fate}, {loop: fate}), a machine a back end and
+/// a number of threads, where `None` is as many as there are cores.
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
@@ -64,9 +66,15 @@ pub(crate) fn compile(
     Ok(Executable { executable: compiled.executable().clone(), origin: Origin::Compiled(compiled) })
 }
 
-/// What was saved to a file, as machine code by this back end, on so many threads, with states that it spills in this directory.
+/// What was saved to a file, as machine code by this back end, on so many threads, with states that it spills in this
+/// directory.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, path: PathBuf, machine: (String, Option<NonZeroUsize>), spill: Option<PathBuf>) -> PyResult<Executable> {
+pub(crate) fn load(
+    py: Python<'_>,
+    path: PathBuf,
+    machine: (String, Option<NonZeroUsize>),
+    spill: Option<PathBuf>,
+) -> PyResult<Executable> {
     let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
     let loaded = py.detach(|| {
         let saved = Saved::load(path)?;
@@ -99,7 +107,8 @@ fn bytes(py: Python<'_>, budget: &Bound<'_, PyAny>) -> PyResult<Budget> {
     } else if let Ok(bytes) = budget.extract::<u64>() {
         bytes.into_budget()
     } else {
-        let message = format!("a budget is an integer of bytes or a string such as \"16 MB\", found {}", budget.repr()?);
+        let message =
+            format!("a budget is an integer of bytes or a string such as \"16 MB\", found {}", budget.repr()?);
         Err(argument(message))
     };
     parsed.map_err(|error| exception(py, error))
@@ -114,10 +123,18 @@ type Asked = (String, Vec<(String, u64)>, Vec<(String, String)>, Vec<(String, St
 fn strategy_of((name, options, values, loops): &Asked) -> Result<Arc<dyn Strategy>, Error> {
     match (name.as_str(), &options[..]) {
         ("user", []) => Ok(Arc::new(strategy::User {
-            values: values.iter().map(|(name, fate)| Ok((name.clone(), fate_of(fate)?))).collect::<Result<_, Error>>()?,
-            loops: loops.iter().map(|(name, fate)| Ok((name.clone(), loop_fate_of(fate)?))).collect::<Result<_, Error>>()?,
+            values: values
+                .iter()
+                .map(|(name, fate)| Ok((name.clone(), fate_of(fate)?)))
+                .collect::<Result<_, Error>>()?,
+            loops: loops
+                .iter()
+                .map(|(name, fate)| Ok((name.clone(), loop_fate_of(fate)?)))
+                .collect::<Result<_, Error>>()?,
         })),
-        ("periodic", [(option, period)]) if option == "period" => Ok(Arc::new(strategy::Periodic { period: Some(*period) })),
+        ("periodic", [(option, period)]) if option == "period" => {
+            Ok(Arc::new(strategy::Periodic { period: Some(*period) }))
+        }
         (_, [(option, _), ..]) => Err(argument(format!("the strategy `{name}` has no option `{option}`"))),
         (_, []) => strategy::find(name).ok_or_else(|| {
             let names: Vec<&str> = strategy::all().iter().map(|strategy| strategy.name()).collect();
@@ -135,7 +152,8 @@ fn fate_of(fate: &str) -> Result<Fate, Error> {
 }
 
 fn loop_fate_of(fate: &str) -> Result<LoopFate, Error> {
-    let unknown = || argument(format!("a loop is to `keep_all`, `recompute_all`, `periodic N` or `revolve N`, not `{fate}`"));
+    let unknown =
+        || argument(format!("a loop is to `keep_all`, `recompute_all`, `periodic N` or `revolve N`, not `{fate}`"));
     let number = |word: &str| word.parse().ok().filter(|number| *number > 0).ok_or_else(unknown);
     match fate.split_whitespace().collect::<Vec<_>>()[..] {
         ["keep_all"] => Ok(LoopFate::KeepAll),
@@ -184,7 +202,8 @@ impl Executable {
 
     /// The plan in words.
     fn plan(&self) -> String {
-        self.compiled().map_or_else(|| self.noted("plan").unwrap_or_default().to_owned(), |compiled| compiled.plan.to_string())
+        self.compiled()
+            .map_or_else(|| self.noted("plan").unwrap_or_default().to_owned(), |compiled| compiled.plan.to_string())
     }
 
     /// The plan as JSON; none where it was loaded.
@@ -206,7 +225,10 @@ impl Executable {
 
     /// The Program that runs, in its text form.
     fn program(&self) -> String {
-        self.compiled().map_or_else(|| self.noted("program").unwrap_or_default().to_owned(), |compiled| compiled.program.to_string())
+        self.compiled().map_or_else(
+            || self.noted("program").unwrap_or_default().to_owned(),
+            |compiled| compiled.program.to_string(),
+        )
     }
 
     /// Stages of the compilation with their seconds, and whether the rest was found in the cache.
@@ -225,7 +247,9 @@ impl Executable {
         let saved = match &self.origin {
             Origin::Compiled(compiled) => compiled.saved(),
             Origin::Loaded(saved) => saved.clone(),
-            Origin::Counting => return Err(PyValueError::new_err("save the executable itself, not the one that counts")),
+            Origin::Counting => {
+                return Err(PyValueError::new_err("save the executable itself, not the one that counts"));
+            }
         };
         py.detach(|| saved.with_note("python", note).save(path)).map_err(|error| exception(py, error))
     }
@@ -239,8 +263,11 @@ impl Executable {
     /// What the reference interpreter says: the judge of `run` in tests.
     fn interpret<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
-        let Some(compiled) = self.compiled() else { return Err(PyValueError::new_err("what was loaded is not interpreted")) };
-        let results = py.detach(|| retrograd::eval::run(&compiled.program, &inputs)).map_err(|error| exception(py, error))?;
+        let Some(compiled) = self.compiled() else {
+            return Err(PyValueError::new_err("what was loaded is not interpreted"));
+        };
+        let results =
+            py.detach(|| retrograd::eval::run(&compiled.program, &inputs)).map_err(|error| exception(py, error))?;
         results.iter().map(|array| to_numpy(py, array)).collect()
     }
 
@@ -256,7 +283,8 @@ impl Executable {
         let mut raised: Option<PyErr> = None;
         let results = self.executable.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut |seen| {
             if raised.is_none() {
-                let shown = to_numpy(py, seen.value).and_then(|array| look.call1((seen.name, PyTuple::new(py, seen.indices)?, array)));
+                let shown = to_numpy(py, seen.value)
+                    .and_then(|array| look.call1((seen.name, PyTuple::new(py, seen.indices)?, array)));
                 raised = shown.err();
             }
         });
@@ -266,24 +294,32 @@ impl Executable {
         }
     }
 
-    /// Runs on row-major arrays, without a copy; returns the results, the bytes, the seconds and the bytes on disk that it took. Other Python threads run
-    /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run, as an exception of `progress` does, which is called at most ten times
-    /// a second as `progress(fraction, part, parts, step, steps)`.
+    /// Runs on row-major arrays, without a copy; returns the results, the bytes, the seconds and the bytes on disk that
+    /// it took. Other Python threads run meanwhile, and a signal handler that raises (Ctrl-C) ends the run, as an
+    /// exception of `progress` does, which is called at most ten times a second as `progress(fraction, part, parts,
+    /// step, steps)`.
     #[pyo3(signature = (inputs, progress=None))]
-    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>, progress: Option<Py<PyAny>>) -> PyResult<Run<'py>> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Bound<'py, PyAny>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Run<'py>> {
         self.run_for(py, &self.sources(&inputs)?, progress).map(taken)
     }
 
-    /// Runs what counts; returns the bytes, the seconds, the bytes on disk, and loop nests, calls, bytes read, bytes written.
+    /// Runs what counts; returns the bytes, the seconds, the bytes on disk, and loop nests, calls, bytes read, bytes
+    /// written.
     fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, u64, [u64; 4])> {
-        let (_, Stats { bytes_peak, bytes_spilled, seconds, counts }) = self.run_for(py, &self.sources(&inputs)?, None)?;
+        let (_, Stats { bytes_peak, bytes_spilled, seconds, counts }) =
+            self.run_for(py, &self.sources(&inputs)?, None)?;
         let counts = counts.ok_or_else(|| PyValueError::new_err("only what is made by `counting` counts"))?;
         Ok((bytes_peak, seconds, bytes_spilled, [counts.nests, counts.calls, counts.bytes_read, counts.bytes_written]))
     }
 }
 
-/// Runs for arguments that are arrays as machine code reads them, or Python's floats: what nearly all calls are, without looking at them in
-/// Python.
+/// Runs for arguments that are arrays as machine code reads them, or Python's floats: what nearly all calls are,
+/// without looking at them in Python.
 #[pyclass(frozen)]
 pub(crate) struct Direct {
     executable: Py<Executable>,
@@ -299,7 +335,12 @@ impl Direct {
     }
 
     /// As `Executable.run`; `None` where an argument is something else.
-    fn __call__<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>, progress: Option<Py<PyAny>>) -> PyResult<Option<Run<'py>>> {
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Run<'py>>> {
         let executable = self.executable.get();
         let types = executable.executable.inputs();
         if args.len() != self.floats.len() || types.len() != self.floats.len() {
@@ -349,7 +390,12 @@ impl Executable {
     }
 
     /// Runs on the memory of inputs that the caller keeps alive.
-    fn run_for<'py>(&self, py: Python<'py>, sources: &[Source], progress: Option<Py<PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, Stats)> {
+    fn run_for<'py>(
+        &self,
+        py: Python<'py>,
+        sources: &[Source],
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyAny>>, Stats)> {
         let executable = &self.executable;
         let (outputs, targets): (Vec<_>, Vec<Target>) =
             executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
@@ -366,8 +412,9 @@ impl Executable {
             let watch = Watch::asking(run.raised(), &stops);
             let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
             let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
-            // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; the caller and
-            // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
+            // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output;
+            // the caller and `outputs` keep them alive; outputs are new, so they overlap nothing; the
+            // Python side makes bools 0 or 1.
             unsafe { executable.run_raw(&sources, &targets, &watch) }
         });
         if let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner) {

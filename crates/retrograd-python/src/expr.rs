@@ -59,7 +59,9 @@ impl Expr {
             (_, Some(constant), ..) => (Op::Constant(constant), 0),
             (_, None, Some(array), _) => (Op::Array(array), array.arity()),
             (_, None, None, Some(function)) => (Op::Call(function), function.row().arity),
-            (_, None, None, None) => return Err(PyValueError::new_err(format!("expressions have no function `{name}`"))),
+            (_, None, None, None) => {
+                return Err(PyValueError::new_err(format!("expressions have no function `{name}`")));
+            }
         };
         if args.len() != arity {
             return Err(PyValueError::new_err(format!("`{name}` takes {arity} arguments, found {}", args.len())));
@@ -116,7 +118,8 @@ impl Expr {
     }
 
     fn substitute(&self, values: Vec<(String, Expr)>) -> Expr {
-        let with: Vec<(&str, retrograd_expr::Expr)> = values.iter().map(|(name, expr)| (name.as_str(), expr.0.clone())).collect();
+        let with: Vec<(&str, retrograd_expr::Expr)> =
+            values.iter().map(|(name, expr)| (name.as_str(), expr.0.clone())).collect();
         Expr(self.0.substitute(&with))
     }
 
@@ -135,9 +138,15 @@ impl Expr {
     }
 
     /// The form with the least error in ranges of its variables, and its mean error in bits.
-    fn most_accurate(&self, py: Python<'_>, assume: Vec<String>, ranges: Vec<(String, f64, f64)>) -> PyResult<(Expr, f64)> {
+    fn most_accurate(
+        &self,
+        py: Python<'_>,
+        assume: Vec<String>,
+        ranges: Vec<(String, f64, f64)>,
+    ) -> PyResult<(Expr, f64)> {
         let simplifier = raised(py, simplifier(&assume, "size"))?;
-        let ranges: Vec<(&str, f64, f64)> = ranges.iter().map(|(name, low, high)| (name.as_str(), *low, *high)).collect();
+        let ranges: Vec<(&str, f64, f64)> =
+            ranges.iter().map(|(name, low, high)| (name.as_str(), *low, *high)).collect();
         let (form, bits) = raised(py, py.detach(|| retrograd_expr::most_accurate(&simplifier, &self.0, &ranges)))?;
         Ok((Expr(form), bits))
     }
@@ -198,7 +207,10 @@ impl Expr {
 
     /// The Program for inputs of these names and types.
     fn program(&self, py: Python<'_>, inputs: Vec<(String, String, Vec<usize>)>) -> PyResult<Program> {
-        let types = inputs.iter().map(|(_, dtype, shape)| type_of(py, dtype, shape.clone())).collect::<PyResult<Vec<Type>>>()?;
+        let types = inputs
+            .iter()
+            .map(|(_, dtype, shape)| type_of(py, dtype, shape.clone()))
+            .collect::<PyResult<Vec<Type>>>()?;
         let named: Vec<(&str, Type)> = inputs.iter().map(|(name, ..)| name.as_str()).zip(types).collect();
         Ok(Program(raised(py, self.0.program(&named))?))
     }

@@ -24,7 +24,8 @@ fn call(number: usize, types: &[Type], args: &[Slice<'_>], mut result: SliceMut<
     let Some(answer) = ANSWER.get() else { return };
     Python::attach(|py| {
         let found = (|| {
-            let arrays = types.iter().zip(args).map(|(ty, arg)| to_numpy(py, &array(ty, arg))).collect::<PyResult<Vec<_>>>()?;
+            let arrays =
+                types.iter().zip(args).map(|(ty, arg)| to_numpy(py, &array(ty, arg))).collect::<PyResult<Vec<_>>>()?;
             from_numpy(&answer.bind(py).call1((number, arrays))?)
         })();
         match found {

@@ -1,4 +1,5 @@
-//! The native half of the Python package: the tracer, compilation and runs. What users see is written in Python, in `python/retrograd`.
+//! The native half of the Python package: the tracer, compilation and runs. What users see is written in Python, in
+//! `python/retrograd`.
 
 mod array;
 mod error;

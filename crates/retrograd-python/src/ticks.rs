@@ -1,7 +1,9 @@
-//! A flag that is raised some times a second while machine code runs, so that a run looks for signals (Ctrl-C) on its own thread.
+//! A flag that is raised some times a second while machine code runs, so that a run looks for signals (Ctrl-C) on its
+//! own thread.
 //!
-//! The thread that raises it goes when nothing has run for a while. Nothing here is locked, so that a fork at any moment does no harm; a
-//! forked process gets a thread of its own, because Python says so (`forked`): to ask the system at every run would take longer than short runs.
+//! The thread that raises it goes when nothing has run for a while. Nothing here is locked, so that a fork at any
+//! moment does no harm; a forked process gets a thread of its own, because Python says so (`forked`): to ask the system
+//! at every run would take longer than short runs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

@@ -64,7 +64,13 @@ impl Program {
     }
 
     /// Holds derivatives to an order against finite differences and each other; modes are "fwd" and "rev".
-    fn check_grads(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>, order: usize, modes: Vec<String>) -> PyResult<()> {
+    fn check_grads(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<Bound<'_, PyAny>>,
+        order: usize,
+        modes: Vec<String>,
+    ) -> PyResult<()> {
         let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
         let direction = |mode: &String| match mode.as_str() {
             "fwd" => Ok(Direction::Forward),
@@ -117,7 +123,14 @@ impl Tracer {
         Ok((ty.dtype.name(), ty.shape))
     }
 
-    fn op(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, args: Vec<usize>, pos: Place) -> PyResult<usize> {
+    fn op(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        attrs: &Bound<'_, PyDict>,
+        args: Vec<usize>,
+        pos: Place,
+    ) -> PyResult<usize> {
         let row = row(name)?;
         let attrs = attrs_of(row, attrs)?;
         let args = self.all(&args);
@@ -158,7 +171,15 @@ impl Tracer {
         Ok((self.keep(q), self.keep(r)))
     }
 
-    fn of_systems(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, a: usize, b: usize, pos: Place) -> PyResult<usize> {
+    fn of_systems(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        attrs: &Bound<'_, PyDict>,
+        a: usize,
+        b: usize,
+        pos: Place,
+    ) -> PyResult<usize> {
         let row = row(name)?;
         let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);
         let value = raised(py, self.tracer()?.of_systems(row, attrs, a, b, &place(pos)))?;
@@ -177,9 +198,17 @@ impl Tracer {
 
     /// Index, carries and rows of the streams inside the body.
     #[pyo3(signature = (count, carries, pos, streams = vec![]))]
-    fn begin_for(&mut self, py: Python<'_>, count: usize, carries: Vec<usize>, pos: Place, streams: Vec<usize>) -> PyResult<Opened> {
+    fn begin_for(
+        &mut self,
+        py: Python<'_>,
+        count: usize,
+        carries: Vec<usize>,
+        pos: Place,
+        streams: Vec<usize>,
+    ) -> PyResult<Opened> {
         let (carries, streams) = (self.all(&carries), self.all(&streams));
-        let (index, carries, rows) = raised(py, self.tracer()?.begin_for(self.values[count], &carries, &streams, &place(pos)))?;
+        let (index, carries, rows) =
+            raised(py, self.tracer()?.begin_for(self.values[count], &carries, &streams, &place(pos)))?;
         Ok((self.keep(index), self.keep_all(carries), self.keep_all(rows)))
     }
 
@@ -222,7 +251,15 @@ impl Tracer {
     }
 
     /// Calls a function whose rule is "vjp" of (forward, backward), or "jvp" of (tangent,).
-    fn call(&mut self, py: Python<'_>, body: usize, rule: &str, of: Vec<usize>, args: Vec<usize>, pos: Place) -> PyResult<Vec<usize>> {
+    fn call(
+        &mut self,
+        py: Python<'_>,
+        body: usize,
+        rule: &str,
+        of: Vec<usize>,
+        args: Vec<usize>,
+        pos: Place,
+    ) -> PyResult<Vec<usize>> {
         let of: Vec<TracedFunction> = of.into_iter().map(|function| self.functions[function]).collect();
         let rule = match (rule, &of[..]) {
             ("vjp", [forward, backward]) => TracedRule::Vjp { forward: *forward, backward: *backward },
@@ -234,7 +271,13 @@ impl Tracer {
         Ok(self.keep_all(results))
     }
 
-    fn call_program(&mut self, py: Python<'_>, program: &Program, args: Vec<usize>, pos: Place) -> PyResult<Vec<usize>> {
+    fn call_program(
+        &mut self,
+        py: Python<'_>,
+        program: &Program,
+        args: Vec<usize>,
+        pos: Place,
+    ) -> PyResult<Vec<usize>> {
         let args = self.all(&args);
         let results = raised(py, self.tracer()?.call_program(&program.0, &args, &place(pos)))?;
         Ok(self.keep_all(results))
@@ -257,14 +300,24 @@ impl Tracer {
         second: Vec<Option<usize>>,
         dtypes: Vec<Option<String>>,
     ) -> PyResult<Vec<usize>> {
-        let some = |results: Vec<Option<usize>>| results.into_iter().map(|v| v.map(|v| self.values[v])).collect::<Vec<_>>();
-        let dtypes = dtypes.into_iter().map(|name| name.map(|name| dtype_of(&name)).transpose()).collect::<PyResult<Vec<_>>>()?;
+        let some =
+            |results: Vec<Option<usize>>| results.into_iter().map(|v| v.map(|v| self.values[v])).collect::<Vec<_>>();
+        let dtypes = dtypes
+            .into_iter()
+            .map(|name| name.map(|name| dtype_of(&name)).transpose())
+            .collect::<PyResult<Vec<_>>>()?;
         let results = raised(py, self.tracer()?.join(&some(first), &some(second), &dtypes))?;
         Ok(self.keep_all(results))
     }
 
     /// A literal in the open body at a depth; one number repeated where there is a shape.
-    fn constant_at(&mut self, depth: usize, value: &Bound<'_, PyAny>, shape: Option<Vec<usize>>, pos: Place) -> PyResult<usize> {
+    fn constant_at(
+        &mut self,
+        depth: usize,
+        value: &Bound<'_, PyAny>,
+        shape: Option<Vec<usize>>,
+        pos: Place,
+    ) -> PyResult<usize> {
         let value = self.tracer()?.constant_at(depth, from_numpy(value)?, shape.as_deref(), &place(pos));
         Ok(self.keep(value))
     }
@@ -326,7 +379,8 @@ fn place(pos: Place) -> Pos {
 fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
     // Whether an instruction is exact is decided on the whole Program.
     row.attrs.iter().filter(|name| **name != EXACT).try_fold(Attrs::none(), |attrs, name| {
-        let value = given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
+        let value =
+            given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
         let attr = if let Ok(values) = value.extract::<Vec<i64>>() {
             Attr::Ints(values)
         } else if let Ok(text) = value.extract::<String>() {

@@ -10,9 +10,9 @@
 //! // 3.0
 //! ```
 //!
-//! The folder names the [`Stage`], a function from the parsed Program to text. Lines `// name: text` before the expectation are
-//! [`Directives`] that a stage may read. A stage's error, and that of parsing, is expected as `error: …`. `BLESS=1 cargo test` writes
-//! what was found into the files; read the diff before you commit it.
+//! The folder names the [`Stage`], a function from the parsed Program to text. Lines `// name: text` before the
+//! expectation are [`Directives`] that a stage may read. A stage's error, and that of parsing, is expected as `error:
+//! …`. `BLESS=1 cargo test` writes what was found into the files; read the diff before you commit it.
 
 use std::fs;
 use std::io;
@@ -57,8 +57,8 @@ impl Directives {
     }
 }
 
-/// Runs the files of every stage under `dir`, one test per file, with the command line of `cargo test`. A folder with golden files
-/// that no stage names is a failure.
+/// Runs the files of every stage under `dir`, one test per file, with the command line of `cargo test`. A folder with
+/// golden files that no stage names is a failure.
 ///
 /// ```no_run
 /// use retrograd_testing::golden;
@@ -79,7 +79,8 @@ pub fn files(dir: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     for folder in sorted(dir)?.into_iter().filter(|path| path.is_dir()) {
         let stage = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-        let files = sorted(&folder)?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rg"));
+        let files =
+            sorted(&folder)?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rg"));
         found.extend(files.map(|path| (stage.clone(), path)));
     }
     Ok(found)

@@ -12,7 +12,9 @@ use retrograd_compiler::ir::{Array, CustomRule, DType, Data, Error, ErrorKind, F
 use retrograd_compiler::opt::{Arithmetic, PASSES, contract, fix, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
-use retrograd_compiler::plan::{Again, Decision, Facts, Fate, Logged, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
+use retrograd_compiler::plan::{
+    Again, Decision, Facts, Fate, Logged, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan,
+};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -70,10 +72,20 @@ pub const LAWS: &[Law] = &[
     Law { name: "every pass keeps every bit", small: 24, large: 8, holds: passes },
     Law { name: "derivatives of gradients are their derivatives", small: 24, large: 16, holds: second_derivatives },
     Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
-    Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
+    Law {
+        name: "every strategy and budget gives the interpreter's gradient within its plan",
+        small: 32,
+        large: 4,
+        holds: gradients,
+    },
     Law { name: "of checks the first that fails ends the run, under every plan", small: 24, large: 4, holds: checks },
     Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
-    Law { name: "a refusal names the least budget, and more memory is never more work", small: 200, large: 24, holds: budgets },
+    Law {
+        name: "a refusal names the least budget, and more memory is never more work",
+        small: 200,
+        large: 24,
+        holds: budgets,
+    },
 ];
 
 /// What came of one law.
@@ -90,8 +102,8 @@ pub struct Tally {
 /// More failures than these tell nothing new.
 const FAILURES: u64 = 40;
 
-/// Holds the random Programs of these seeds to the laws, on all cores; the first failure of each law is shrunk, by so many tries at most,
-/// and printed as text. Without a try, the first failure of all ends the search.
+/// Holds the random Programs of these seeds to the laws, on all cores; the first failure of each law is shrunk, by so
+/// many tries at most, and printed as text. Without a try, the first failure of all ends the search.
 ///
 /// ```
 /// use retrograd_testing::laws;
@@ -139,7 +151,9 @@ pub fn check(laws: &[Law], seeds: Range<u64>, tries: u64) -> Result<Vec<Tally>, 
 /// Holds one case to all laws.
 pub fn hold(case: Case) -> Result<(), String> {
     let trial = Trial::new(case);
-    LAWS.iter().try_for_each(|law| outcome(law, &trial).map(|_| ()).map_err(|message| format!("broken: {}\n{message}", law.name)))
+    LAWS.iter().try_for_each(|law| {
+        outcome(law, &trial).map(|_| ()).map_err(|message| format!("broken: {}\n{message}", law.name))
+    })
 }
 
 impl Law {
@@ -200,7 +214,10 @@ fn outcome(law: &Law, trial: &Trial) -> Result<Verdict, String> {
 
 fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let panicked = |payload: Box<dyn std::any::Any + Send>| {
-        let text = payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
+        let text = payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
         Err(format!("panic: {}", text.unwrap_or_default()))
     };
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
@@ -215,14 +232,18 @@ fn report<'f>(law: &Law, failures: impl Iterator<Item = &'f (usize, u64, String)
     let tried = Cell::new(0);
     let fails = |case: &Case| {
         tried.set(tried.get() + 1);
-        tried.get() <= tries && outcome(law, &Trial::new(case.clone())).is_err_and(|found| start(&found) == start(message))
+        tried.get() <= tries
+            && outcome(law, &Trial::new(case.clone())).is_err_and(|found| start(&found) == start(message))
     };
     let small = shrink(&Case::random(*seed), &fails);
     let message = outcome(law, &Trial::new(small.clone())).err().unwrap_or_else(|| message.clone());
-    let shown = |input: &Array| if input.len() > 20 { format!("{} of the seed", input.ty()) } else { input.to_string() };
+    let shown =
+        |input: &Array| if input.len() > 20 { format!("{} of the seed", input.ty()) } else { input.to_string() };
     let inputs: String = small.inputs.iter().map(|input| format!("// input: {}\n", shown(input))).collect();
-    let others: Vec<String> =
-        failures.iter().map(|(_, seed, message)| format!("{seed}: {}", message.lines().next().unwrap_or_default())).collect();
+    let others: Vec<String> = failures
+        .iter()
+        .map(|(_, seed, message)| format!("{seed}: {}", message.lines().next().unwrap_or_default()))
+        .collect();
     Some(format!(
         "broken: {}\nseed {seed}: {message}\n{inputs}{}\n{} seeds fail:\n{}\n",
         law.name,
@@ -241,8 +262,8 @@ fn verified(program: Program) -> Result<Program, String> {
     Ok(program)
 }
 
-/// The gradient of a case by its Program, whose roundings are decided: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
-/// no forward loop is there to share.
+/// The gradient of a case by its Program, whose roundings are decided: cotangents of all float results to those of all
+/// float inputs. Every other one leaves the values out, so that no forward loop is there to share.
 fn gradient(case: &Case, program: &Program) -> Result<Option<Gradient>, String> {
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
     if wrt.is_empty() || outputs.is_empty() {
@@ -277,8 +298,8 @@ fn text(trial: &Trial) -> Result<Verdict, String> {
     Ok(Verdict::Holds)
 }
 
-/// Inputs at which a Program is run, and what it gives there. A fault may go with the dead code that met it, so nothing is known of inputs
-/// that have one.
+/// Inputs at which a Program is run, and what it gives there. A fault may go with the dead code that met it, so nothing
+/// is known of inputs that have one.
 fn points(case: &Case, inputs: impl IntoIterator<Item = Vec<Array>>) -> Vec<(Vec<Array>, Vec<Array>)> {
     let run = |inputs: Vec<Array>| eval::run(&case.program, &inputs).ok().map(|outputs| (inputs, outputs));
     inputs.into_iter().filter_map(run).collect()
@@ -301,8 +322,8 @@ fn simplified(trial: &Trial) -> Result<Verdict, String> {
     Ok(Verdict::Holds)
 }
 
-/// What is frozen of a Program gives the bits that are frozen of its derivatives too; where arithmetic is exact, they are those of the
-/// Program as it is written.
+/// What is frozen of a Program gives the bits that are frozen of its derivatives too; where arithmetic is exact, they
+/// are those of the Program as it is written.
 fn values(trial: &Trial) -> Result<Verdict, String> {
     let case = &trial.case;
     for arithmetic in [Arithmetic::Contracted, Arithmetic::Exact] {
@@ -317,7 +338,11 @@ fn values(trial: &Trial) -> Result<Verdict, String> {
             let derived = verified(freeze(&derived))?;
             for (inputs, expected) in &at {
                 let mut inputs = inputs.clone();
-                inputs.extend(derived.main().param_types()[inputs.len()..].iter().map(|ty| Random::new(case.seed).array(ty, (-1.0, 1.0))));
+                inputs.extend(
+                    derived.main().param_types()[inputs.len()..]
+                        .iter()
+                        .map(|ty| Random::new(case.seed).array(ty, (-1.0, 1.0))),
+                );
                 let found = eval::run(&derived, &inputs).map_err(words)?;
                 same_outputs(&found[..expected.len()], expected).map_err(|error| named(what, error))?;
             }
@@ -352,8 +377,11 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
             (*name, after)
         });
         let simple = simplify(&case.program);
-        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program))])
-        {
+        for (name, after) in by_pass.chain([
+            ("simplify", simple.clone()),
+            ("join", join(&case.program)),
+            ("unroll", unroll(&case.program)),
+        ]) {
             let named = |error: String| format!("after {name}: {error}");
             same_at(&verified(after).map_err(named)?, &points).map_err(named)?;
         }
@@ -378,7 +406,9 @@ fn derivatives(trial: &Trial) -> Result<Verdict, String> {
     };
     let share = check_where_smooth(&plain, &case.inputs, case.seed)?;
     let expected = gradient(case, &simplify(&plain))?;
-    if let (Some(Gradient { raw, .. }), Some(Gradient { raw: expected, .. })) = (trial.gradient.as_ref().map_err(Clone::clone)?, expected) {
+    if let (Some(Gradient { raw, .. }), Some(Gradient { raw: expected, .. })) =
+        (trial.gradient.as_ref().map_err(Clone::clone)?, expected)
+    {
         let run = |case: &Case| eval::run(&case.program, &case.inputs).map_err(words);
         let (found, expected) = (run(raw)?, run(&expected)?);
         // What is converted from f32 has its roundings.
@@ -393,7 +423,8 @@ fn derivatives(trial: &Trial) -> Result<Verdict, String> {
 
 /// Floats that are equal but for roundings; whatever is no float.
 fn close(a: &Array, b: &Array) -> bool {
-    let near = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * b.abs().max(1.0) || a.to_bits() == b.to_bits();
+    let near =
+        |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * b.abs().max(1.0) || a.to_bits() == b.to_bits();
     match (a.data(), b.data()) {
         (Data::F64(x), Data::F64(y)) => x.iter().zip(y).all(|(x, y)| near(*x, *y, 1e-9)),
         (Data::F32(x), Data::F32(y)) => x.iter().zip(y).all(|(x, y)| near(f64::from(*x), f64::from(*y), 1e-3)),
@@ -455,13 +486,17 @@ fn native(trial: &Trial) -> Result<Verdict, String> {
 fn far(case: &Case) -> Vec<Array> {
     let random = &mut Random::new(case.seed);
     let scalar = Type::scalar(DType::I64);
-    case.inputs.iter().map(|input| if input.ty() == scalar { random.array(&scalar, (-3.0, 30.0)) } else { input.clone() }).collect()
+    case.inputs
+        .iter()
+        .map(|input| if input.ty() == scalar { random.array(&scalar, (-3.0, 30.0)) } else { input.clone() })
+        .collect()
 }
 
 fn gradients(trial: &Trial) -> Result<Verdict, String> {
     match trial.gradient()? {
         Some(gradient) => {
-            let strategies: Vec<_> = strategies().into_iter().map(|strategy| in_parts(trial.case.seed, strategy)).collect();
+            let strategies: Vec<_> =
+                strategies().into_iter().map(|strategy| in_parts(trial.case.seed, strategy)).collect();
             check_plans(&gradient.program, &gradient.inputs, &strategies).map(|()| Verdict::Holds)
         }
         None => Ok(Verdict::Silent),
@@ -479,13 +514,14 @@ fn budgets(trial: &Trial) -> Result<Verdict, String> {
     Ok(Verdict::Holds)
 }
 
-/// The Program with checks in it, some of which fail: optimised, as machine code and in its gradient under every plan, the run ends with
-/// the same error, or gives the same bits.
+/// The Program with checks in it, some of which fail: optimised, as machine code and in its gradient under every plan,
+/// the run ends with the same error, or gives the same bits.
 fn checks(trial: &Trial) -> Result<Verdict, String> {
     let case = checked(&trial.case);
     let program = verified(case.program.clone())?;
     let expected = eval::run(&program, &case.inputs);
-    let again = ops::parse(&program.to_string(), "random.rg").map_err(|error| format!("what is printed parses: {error}"))?;
+    let again =
+        ops::parse(&program.to_string(), "random.rg").map_err(|error| format!("what is printed parses: {error}"))?;
     if again.to_string() != program.to_string() {
         return Err("printing is not canonical".into());
     }
@@ -495,7 +531,8 @@ fn checks(trial: &Trial) -> Result<Verdict, String> {
     check_outcome(&native, &case.inputs, &expected)?;
     // Beside checks that fail, indices out of bounds.
     let beyond = far(&case);
-    check_outcome(&native, &beyond, &eval::run(&simple, &beyond)).map_err(|error| format!("at other inputs: {error}"))?;
+    check_outcome(&native, &beyond, &eval::run(&simple, &beyond))
+        .map_err(|error| format!("at other inputs: {error}"))?;
     if let Some(Gradient { raw, simple }) = gradient(&case, &simple)? {
         let found = eval::run(&raw.program, &raw.inputs);
         if let Err(expected) = &expected
@@ -536,12 +573,13 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
     let Some(Gradient { simple: second, .. }) = gradient(first, &first.program)? else {
         return Ok(Verdict::Silent);
     };
-    let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];
+    let strategies: [Arc<dyn Strategy>; 3] =
+        [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];
     check_plans(&second.program, &second.inputs, &strategies).map(|()| Verdict::Holds)
 }
 
-/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does, and has components behind axes
-/// of any extent; half of these are spread over threads wherever they can be.
+/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does, and has
+/// components behind axes of any extent; half of these are spread over threads wherever they can be.
 fn in_parts(seed: u64, of: Arc<dyn Strategy>) -> Arc<dyn Strategy> {
     // Which laws are asked depends on the last digits of a seed.
     match seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
@@ -629,12 +667,19 @@ impl Strategy for InTiles {
 pub fn strategies() -> Vec<Arc<dyn Strategy>> {
     let periods = [None, Some(1), Some(2), Some(3), Some(5)];
     let periodic = periods.map(|period| Arc::new(Periodic { period }) as Arc<dyn Strategy>);
-    let others: [Arc<dyn Strategy>; 6] =
-        [Arc::new(Auto), Arc::new(InTiles), Arc::new(Ilp), Arc::new(KeepAll), Arc::new(RecomputeAll), Arc::new(Revolve)];
+    let others: [Arc<dyn Strategy>; 6] = [
+        Arc::new(Auto),
+        Arc::new(InTiles),
+        Arc::new(Ilp),
+        Arc::new(KeepAll),
+        Arc::new(RecomputeAll),
+        Arc::new(Revolve),
+    ];
     [others.to_vec(), periodic.to_vec()].concat()
 }
 
-/// What a plan is a function of: the decision about loops and the code outside of them, and which candidate it is about.
+/// What a plan is a function of: the decision about loops and the code outside of them, and which candidate it is
+/// about.
 #[derive(PartialEq)]
 struct Decided {
     loops: BTreeMap<FuncId, LoopDecision>,
@@ -656,8 +701,9 @@ impl Decided {
     }
 }
 
-/// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
-/// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
+/// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code
+/// gives the interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest
+/// is refused.
 pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn Strategy>]) -> Result<(), String> {
     let program = &verified(freeze(program))?;
     if contract(program).to_string() != program.to_string() {
@@ -677,7 +723,8 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
             }
             seen.push(decided);
             let text = plan.to_string();
-            check_outcome(&Native::of_plan(plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
+            check_outcome(&Native::of_plan(plan), inputs, &expected)
+                .map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }
     }
     same_twice(program)
@@ -701,19 +748,23 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
     if needed > free.bytes_peak {
         return Err(format!("without a budget {} bytes are enough, with one {needed} are needed", free.bytes_peak));
     }
-    if needed > 0 && !at(Some(needed - 1)).is_err_and(|error| error.kind == ErrorKind::OverBudget { needed, budget: needed - 1 }) {
+    if needed > 0
+        && !at(Some(needed - 1)).is_err_and(|error| error.kind == ErrorKind::OverBudget { needed, budget: needed - 1 })
+    {
         return Err(format!("{needed} bytes are needed, but one less is not refused"));
     }
     let mut plans = vec![];
     for budget in [needed, (needed + free.bytes_peak) / 2, free.bytes_peak, 2 * free.bytes_peak + 1000] {
-        let plan = at(Some(budget)).map_err(|error| format!("{needed} bytes are needed, but {budget} are refused: {error}"))?;
+        let plan = at(Some(budget))
+            .map_err(|error| format!("{needed} bytes are needed, but {budget} are refused: {error}"))?;
         if plan.bytes_peak > budget {
             return Err(format!("a budget of {budget} bytes gave a peak of {}", plan.bytes_peak));
         }
         plans.push(plan);
         // A disk that takes no time is used wherever that spares a step.
         let spill = Some(Spill { bytes: 1 << 20, bytes_per_second: u64::MAX });
-        let spilling = plan_of(&Request { budget: Some(budget), spill, threads: 3, ..Request::by(strategy.clone()) }).map_err(words)?;
+        let spilling = plan_of(&Request { budget: Some(budget), spill, threads: 3, ..Request::by(strategy.clone()) })
+            .map_err(words)?;
         if spilling.bytes_peak > budget || spilling.bytes_spilled > 1 << 20 {
             return Err(format!("with a disk, {} bytes and {} on disk", spilling.bytes_peak, spilling.bytes_spilled));
         }

@@ -1,9 +1,9 @@
 //! How Retrograd tests itself, public so that authors of custom ops and stages test theirs the same way.
 //!
-//! [`golden`] runs files of Programs against expectations in the same files; [`check_row`] and [`check_program`] hold derivatives against
-//! finite differences and against each other; [`native`] holds machine code against the interpreter; [`laws`] are what every Program
-//! obeys, and [`programs`] makes random ones to try them on; [`traffic`] counts the bytes that loops move; [`Random`] is the generator
-//! behind all that is random.
+//! [`golden`] runs files of Programs against expectations in the same files; [`check_row`] and [`check_program`] hold
+//! derivatives against finite differences and against each other; [`native`] holds machine code against the
+//! interpreter; [`laws`] are what every Program obeys, and [`programs`] makes random ones to try them on; [`traffic`]
+//! counts the bytes that loops move; [`Random`] is the generator behind all that is random.
 #![forbid(unsafe_code)]
 
 pub mod golden;

@@ -9,12 +9,13 @@ use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Plan, Request, Strategy, plan};
 use retrograd_jit::{Backend, Executable};
 
-/// The back ends that there are on this machine, the first of which is Cranelift, the last Cranelift as machines without long vectors have it; says
-/// so where LLVM is not among them. `RETROGRAD_LLVM` names another library.
+/// The back ends that there are on this machine, the first of which is Cranelift, the last Cranelift as machines
+/// without long vectors have it; says so where LLVM is not among them. `RETROGRAD_LLVM` names another library.
 pub fn backends() -> &'static [Backend] {
     static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
-        let nothing = plan(&Program::new(Builder::new("nothing").finish(vec![])), &Request::by(Arc::new(Auto))).expect("nothing to plan");
+        let nothing = plan(&Program::new(Builder::new("nothing").finish(vec![])), &Request::by(Arc::new(Auto)))
+            .expect("nothing to plan");
         match Executable::new(&llvm, &fuse(&nothing)) {
             Ok(_) => vec![Backend::Cranelift, llvm, Backend::Narrow],
             Err(error) => {
@@ -59,8 +60,8 @@ impl Native {
         Ok(Native::by(backends(), plan(program, &Request { budget, ..Request::by(strategy) })?))
     }
 
-    /// Compiles a plan. Laws try many plans of a Program; as the size of its arena has it, one in eight is compiled by every back
-    /// end but the last, one by the last alone, the others by the first.
+    /// Compiles a plan. Laws try many plans of a Program; as the size of its arena has it, one in eight is compiled by
+    /// every back end but the last, one by the last alone, the others by the first.
     pub fn of_plan(plan: Plan) -> Native {
         let (narrow, others) = backends().split_last().expect("Cranelift is there");
         let some = match plan.bytes_peak / 8 % 8 {
@@ -91,14 +92,15 @@ impl Native {
         self.executables[0].run(&inputs.iter().collect::<Vec<_>>()).map(|(outputs, _)| outputs)
     }
 
-    /// Runs each twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
+    /// Runs each twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside
+    /// of it.
     pub fn check(&self, inputs: &[Array], expected: &[Array]) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
         self.each(|executable| check(executable, (self.plan.bytes_peak, self.plan.bytes_spilled), &inputs, expected))
     }
 
-    /// Runs each where the interpreter meets a fault: the same one if it is a failed check; else the same kind of fault: where a Program has
-    /// several, machine code may meet another first.
+    /// Runs each where the interpreter meets a fault: the same one if it is a failed check; else the same kind of
+    /// fault: where a Program has several, machine code may meet another first.
     pub fn check_fault(&self, inputs: &[Array], expected: &Error) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
         self.each(|executable| match executable.run(&inputs) {
@@ -110,7 +112,8 @@ impl Native {
 
     /// The first that fails, by its name.
     fn each(&self, check: impl Fn(&Executable) -> Result<(), String>) -> Result<(), String> {
-        let named = |executable: &Executable| check(executable).map_err(|error| format!("{}: {error}", executable.backend()));
+        let named =
+            |executable: &Executable| check(executable).map_err(|error| format!("{}: {error}", executable.backend()));
         self.executables.iter().try_for_each(named)
     }
 }
@@ -120,8 +123,14 @@ pub fn same_fault(a: &Error, b: &Error) -> bool {
     a.kind == b.kind && (!matches!(a.kind, ErrorKind::Check { .. }) || a == b)
 }
 
-fn check(executable: &Executable, (peak, spilled): (u64, u64), inputs: &[&Array], expected: &[Array]) -> Result<(), String> {
-    let (outputs, stats) = executable.run(inputs).map_err(|error| format!("a fault that the interpreter has not: {error}"))?;
+fn check(
+    executable: &Executable,
+    (peak, spilled): (u64, u64),
+    inputs: &[&Array],
+    expected: &[Array],
+) -> Result<(), String> {
+    let (outputs, stats) =
+        executable.run(inputs).map_err(|error| format!("a fault that the interpreter has not: {error}"))?;
     same_outputs(&outputs, expected)?;
     if stats.bytes_peak != peak {
         return Err(format!("planned {peak} bytes, took {}", stats.bytes_peak));
@@ -151,7 +160,9 @@ fn check(executable: &Executable, (peak, spilled): (u64, u64), inputs: &[&Array]
 pub fn same_numbers(a: &Array, b: &Array) -> bool {
     match (a.data(), b.data()) {
         (Data::F64(x), Data::F64(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(*x, *y)),
-        (Data::F32(x), Data::F32(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(f64::from(*x), f64::from(*y))),
+        (Data::F32(x), Data::F32(y)) => {
+            a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(f64::from(*x), f64::from(*y)))
+        }
         (Data::F64(_) | Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_), _) => a.same_bits(b),
     }
 }

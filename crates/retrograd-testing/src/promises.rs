@@ -20,9 +20,9 @@ struct Plans<'p> {
     works: BTreeMap<u64, u128>,
 }
 
-/// The budget that a refusal names is accepted, every smaller one is refused, and no plan has a peak below it; a plan without a budget is
-/// no more work than one with, nor one with more bytes than one with fewer. The budgets are those of a bisection between what is refused
-/// and what is accepted, and some up to more than what everything takes.
+/// The budget that a refusal names is accepted, every smaller one is refused, and no plan has a peak below it; a plan
+/// without a budget is no more work than one with, nor one with more bytes than one with fewer. The budgets are those
+/// of a bisection between what is refused and what is accepted, and some up to more than what everything takes.
 pub fn check_budgets(program: &Program, strategy: &Arc<dyn Strategy>, threads: usize) -> Result<(), String> {
     let request = Request { threads, ..Request::by(strategy.clone()) };
     let free = match plan(program, &request) {
@@ -52,7 +52,9 @@ pub fn check_budgets(program: &Program, strategy: &Arc<dyn Strategy>, threads: u
         return Err(format!("a refusal names {needed} bytes, and {accepted} are enough"));
     }
     let more = free.bytes_peak.saturating_sub(needed);
-    for budget in [needed + more / 4, needed + more / 2, needed + more / 4 * 3, needed + more, 2 * needed + 2 * more, 1 << 30] {
+    for budget in
+        [needed + more / 4, needed + more / 2, needed + more / 4 * 3, needed + more, 2 * needed + 2 * more, 1 << 30]
+    {
         plans.accepts(budget)?;
     }
     plans.is_monotone()
@@ -60,17 +62,26 @@ pub fn check_budgets(program: &Program, strategy: &Arc<dyn Strategy>, threads: u
 
 impl Plans<'_> {
     fn accepts(&mut self, budget: u64) -> Result<bool, String> {
-        let Plan { bytes_peak, decision, .. } = match plan(self.program, &Request { budget: Some(budget), ..self.request.clone() }) {
-            Ok(plan) => plan,
-            Err(Error { kind: ErrorKind::OverBudget { needed, .. }, .. }) if needed == self.needed => return Ok(false),
-            Err(error) => return Err(format!("{} bytes are needed, and of {budget} bytes: {error}", self.needed)),
-        };
+        let Plan { bytes_peak, decision, .. } =
+            match plan(self.program, &Request { budget: Some(budget), ..self.request.clone() }) {
+                Ok(plan) => plan,
+                Err(Error { kind: ErrorKind::OverBudget { needed, .. }, .. }) if needed == self.needed => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(format!("{} bytes are needed, and of {budget} bytes: {error}", self.needed)),
+            };
         if bytes_peak > budget || bytes_peak < self.needed {
-            return Err(format!("{} bytes are needed, and a budget of {budget} gave a peak of {bytes_peak}", self.needed));
+            return Err(format!(
+                "{} bytes are needed, and a budget of {budget} gave a peak of {bytes_peak}",
+                self.needed
+            ));
         }
         // Nobody knows how much a loop of unknown length could use: without a budget it does not get everything.
         if decision.work < self.least_work && !(self.is_open && budget > self.bytes_free) {
-            return Err(format!("without a budget the work is {}, with {budget} bytes {}", self.least_work, decision.work));
+            return Err(format!(
+                "without a budget the work is {}, with {budget} bytes {}",
+                self.least_work, decision.work
+            ));
         }
         self.works.insert(budget, decision.work);
         Ok(true)
@@ -78,7 +89,9 @@ impl Plans<'_> {
 
     fn is_monotone(&self) -> Result<(), String> {
         match self.works.iter().zip(self.works.iter().skip(1)).find(|((_, less), (_, more))| more > less) {
-            Some((less, more)) => Err(format!("{} bytes are {} of work, and {} bytes {}", less.0, less.1, more.0, more.1)),
+            Some((less, more)) => {
+                Err(format!("{} bytes are {} of work, and {} bytes {}", less.0, less.1, more.0, more.1))
+            }
             None => Ok(()),
         }
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, Program, Row, Rule, Sample, Scalar, Type};
+use retrograd_compiler::ir::{
+    Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, Program, Row, Rule, Sample, Scalar, Type,
+};
 use retrograd_compiler::ops::evaluate;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
@@ -21,14 +23,17 @@ use retrograd_compiler::diff::check::{check_at_special_point, check_to_order, fl
 pub fn check_row(row: &'static Row) -> Result<(), String> {
     each_sample(row, |program, inputs, seed| match row.rule {
         Rule::Missing => check_missing(program),
-        Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::LinearInEach(_) | Rule::Bilinear(_) | Rule::Tangent { .. } => {
-            check_to_order(program, inputs, 2, seed)
-        }
+        Rule::Zero
+        | Rule::Partials(_)
+        | Rule::Linear(_)
+        | Rule::LinearInEach(_)
+        | Rule::Bilinear(_)
+        | Rule::Tangent { .. } => check_to_order(program, inputs, 2, seed),
     })
 }
 
-/// Checks a row on every sample that it states, and on awkward numbers: machine code of its evaluation and of its first and second
-/// derivatives gives the interpreter's bits.
+/// Checks a row on every sample that it states, and on awkward numbers: machine code of its evaluation and of its first
+/// and second derivatives gives the interpreter's bits.
 ///
 /// ```
 /// retrograd_testing::check_row_native(&retrograd_compiler::ops::TANH).unwrap();
@@ -53,8 +58,9 @@ pub fn check_row_native(row: &'static Row) -> Result<(), String> {
     })
 }
 
-/// Checks the derivatives of a row at special points, to order 2 where they are finite: ties, zeros, infinities and NaN in every argument
-/// of an elementwise row; zeros, ties and singular matrices of the shapes that its samples have for others. Returns how many were judged.
+/// Checks the derivatives of a row at special points, to order 2 where they are finite: ties, zeros, infinities and NaN
+/// in every argument of an elementwise row; zeros, ties and singular matrices of the shapes that its samples have for
+/// others. Returns how many were judged.
 ///
 /// ```
 /// assert!(retrograd_testing::check_row_at_special_points(&retrograd_compiler::ops::LOGADDEXP).unwrap() > 0);
@@ -71,7 +77,8 @@ pub fn check_row_at_special_points(row: &'static Row) -> Result<usize, String> {
     let mut judged = 0;
     // What is asked to be zero where there is no derivative is not right there.
     let is_asked = |sample: &&Sample| !row.attrs.contains(&"degenerate") || sample.attrs.size("degenerate") == 0;
-    let of_floats = of_floats.filter(|sample| sample.args.iter().any(|(ty, _)| ty.dtype == DType::F64)).filter(is_asked);
+    let of_floats =
+        of_floats.filter(|sample| sample.args.iter().any(|(ty, _)| ty.dtype == DType::F64)).filter(is_asked);
     for sample in of_floats.take(few) {
         let program = program(row, sample).map_err(|error| error.to_string())?;
         let types: Vec<Type> = sample.args.iter().map(|(ty, _)| ty.clone()).collect();
@@ -88,8 +95,8 @@ pub fn check_row_at_special_points(row: &'static Row) -> Result<usize, String> {
     Ok(judged)
 }
 
-/// Whether factors that the row gives have a derivative: all pivots are other than zero, but for the last of square matrices, and none has
-/// another sign nearby, as where a reflection finds a zero on the diagonal.
+/// Whether factors that the row gives have a derivative: all pivots are other than zero, but for the last of square
+/// matrices, and none has another sign nearby, as where a reflection finds a zero on the diagonal.
 fn has_pivots(row: &Row, program: &Program, inputs: &[Array]) -> Result<bool, String> {
     if !["lu", "qr"].contains(&row.name) {
         return Ok(true);
@@ -97,12 +104,20 @@ fn has_pivots(row: &Row, program: &Program, inputs: &[Array]) -> Result<bool, St
     let away = Random::new(5).array(&inputs[0].ty(), (-1e-4, 1e-4));
     let signs = |side: f64| {
         let moved = inputs[0].as_f64().iter().zip(away.as_f64()).map(|(x, dx)| x + side * dx).collect();
-        let factors = eval::run(program, &[Array::f64(inputs[0].shape(), moved)]).map_err(|error| error.to_string())?.swap_remove(0);
-        let ([.., m, n], [.., rows, _]) = (inputs[0].shape(), factors.shape()) else { panic!("matrices have two axes") };
+        let factors = eval::run(program, &[Array::f64(inputs[0].shape(), moved)])
+            .map_err(|error| error.to_string())?
+            .swap_remove(0);
+        let ([.., m, n], [.., rows, _]) = (inputs[0].shape(), factors.shape()) else {
+            panic!("matrices have two axes")
+        };
         // R is below Q.
-        let pivot = |matrix: &[f64], k: usize| Some(matrix[(rows - n + k) * n + k]).filter(|p| p.abs() > 1e-9).map(f64::signum);
+        let pivot =
+            |matrix: &[f64], k: usize| Some(matrix[(rows - n + k) * n + k]).filter(|p| p.abs() > 1e-9).map(f64::signum);
         let last = if m == n { n.saturating_sub(1) } else { *n };
-        let signs = factors.as_f64().chunks(rows * n.max(&1)).flat_map(|matrix| (0..last).map(|k| pivot(matrix, k)).collect::<Vec<_>>());
+        let signs = factors
+            .as_f64()
+            .chunks(rows * n.max(&1))
+            .flat_map(|matrix| (0..last).map(|k| pivot(matrix, k)).collect::<Vec<_>>());
         Ok::<_, String>(signs.collect::<Option<Vec<f64>>>())
     };
     let here = signs(0.0)?;
@@ -129,7 +144,10 @@ fn arrays_of(types: &[Type]) -> Vec<Vec<Array>> {
         |k, columns| if k % (columns + 1) == 0 && k > 0 { 2.0 } else { 0.0 },
     ];
     let of = |ty: &Type, kind: fn(usize, usize) -> f64| match ty.dtype {
-        DType::F64 => Array::f64(&ty.shape[..], (0..ty.elements()).map(|k| kind(k, ty.shape.last().copied().unwrap_or(1))).collect()),
+        DType::F64 => Array::f64(
+            &ty.shape[..],
+            (0..ty.elements()).map(|k| kind(k, ty.shape.last().copied().unwrap_or(1))).collect(),
+        ),
         DType::F32 | DType::I32 | DType::I64 | DType::Bool => Array::zeros(ty),
     };
     KINDS.map(|kind| types.iter().map(|ty| of(ty, kind)).collect()).to_vec()
@@ -142,7 +160,12 @@ enum Mode {
 }
 
 /// A derivative Program and its inputs; `None` where nothing is a float.
-fn derived(mode: Mode, program: &Program, inputs: &[Array], random: &mut Random) -> Result<Option<(Program, Vec<Array>)>, String> {
+fn derived(
+    mode: Mode,
+    program: &Program,
+    inputs: &[Array],
+    random: &mut Random,
+) -> Result<Option<(Program, Vec<Array>)>, String> {
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
     if wrt.is_empty() || outputs.is_empty() {
         return Ok(None);
@@ -211,8 +234,8 @@ impl fmt::Display for Types {
     }
 }
 
-/// The sample as it is, with f32 for f64, with i32 for i64, and with integers for floats. Elementwise rows have samples of integers, where
-/// these are in the domain.
+/// The sample as it is, with f32 for f64, with i32 for i64, and with integers for floats. Elementwise rows have samples
+/// of integers, where these are in the domain.
 fn in_all_types(row: &Row, sample: &Sample) -> Vec<(Types, Sample)> {
     let elementwise = matches!(row.lowering, Lowering::Map(_) | Lowering::Convert);
     let mut others = vec![(DType::F64, DType::F32), (DType::I64, DType::I32)];

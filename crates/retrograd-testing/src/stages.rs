@@ -13,8 +13,14 @@ use crate::native::Native;
 use retrograd_compiler::diff::check::floats;
 
 /// Every stage: the folder of `testdata` and what is run on its Programs. A new stage is one function and one line.
-pub(crate) const STAGES: &[(&str, Stage)] =
-    &[("print", print), ("verify", verify), ("run", run), ("opt", simplified), ("diff", differentiated), ("plan", planned)];
+pub(crate) const STAGES: &[(&str, Stage)] = &[
+    ("print", print),
+    ("verify", verify),
+    ("run", run),
+    ("opt", simplified),
+    ("diff", differentiated),
+    ("plan", planned),
+];
 
 fn print(program: &Program, _: &Directives) -> Result<String, Error> {
     Ok(program.to_string())
@@ -24,7 +30,8 @@ fn verify(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program).map(|()| "ok".into())
 }
 
-/// Runs the interpreter on the arrays of the `// input:` lines, and machine code by every back end, where all that is used has it.
+/// Runs the interpreter on the arrays of the `// input:` lines, and machine code by every back end, where all that is
+/// used has it.
 fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
     let inputs = directives.all("input").map(str::parse).collect::<Result<Vec<Array>, Error>>()?;
@@ -55,17 +62,19 @@ fn differentiated(program: &Program, _: &Directives) -> Result<String, Error> {
 fn gradient(program: &Program) -> Result<Program, Error> {
     ir::verify(program)?;
     let program = opt::simplify(program);
-    let gradient = diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
+    let gradient =
+        diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
     let gradient = opt::simplify(&gradient);
     ir::verify(&gradient)?;
     Ok(gradient)
 }
 
-/// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no limit), with the
-/// actions of every loop that is short enough to print.
+/// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no
+/// limit), with the actions of every loop that is short enough to print.
 fn planned(program: &Program, directives: &Directives) -> Result<String, Error> {
     let gradient = opt::freeze(&gradient(program)?);
-    let mut budgets = directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
+    let mut budgets =
+        directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
     if budgets.is_empty() {
         budgets.push(None);
     }
@@ -96,8 +105,12 @@ fn strategy_of(name: &str) -> Result<Arc<dyn Strategy>, Error> {
 /// What the controllers of short loops ask for, in order.
 fn actions(plan: &Plan) -> String {
     let short = |facts: &&LoopFacts| facts.count.is_some_and(|count| count <= 12);
-    let driven =
-        plan.facts.loops.iter().filter(short).filter(|facts| plan.decision.loops[&facts.bwd].usual().schedule != Schedule::Nothing);
+    let driven = plan
+        .facts
+        .loops
+        .iter()
+        .filter(short)
+        .filter(|facts| plan.decision.loops[&facts.bwd].usual().schedule != Schedule::Nothing);
     driven.map(|facts| format!("  actions: {}\n", loop_actions(plan, facts).join(", "))).collect()
 }
 

@@ -2,7 +2,8 @@
 
 use retrograd_compiler::fuse::kernel::{Kernel, Reg, RegType, Stmt};
 
-/// The most bytes that one step of any innermost loop moves: loads, stores, copies, fills, and all lanes of its vector loops.
+/// The most bytes that one step of any innermost loop moves: loads, stores, copies, fills, and all lanes of its vector
+/// loops.
 ///
 /// A step that writes in place moves as much in a long array as in a short one.
 pub fn bytes_per_innermost_step(kernel: &Kernel) -> u64 {
@@ -35,7 +36,9 @@ impl Traffic<'_> {
     fn stmt(&self, stmt: &Stmt) -> u64 {
         match stmt {
             Stmt::Load { dst: reg, .. } | Stmt::Store { src: reg, .. } => self.bytes(*reg),
-            Stmt::InTurn(turns) => turns.iter().map(|turn| self.bytes(turn.src) * if turn.op.is_some() { 2 } else { 1 }).sum(),
+            Stmt::InTurn(turns) => {
+                turns.iter().map(|turn| self.bytes(turn.src) * if turn.op.is_some() { 2 } else { 1 }).sum()
+            }
             Stmt::Copy { bytes, .. } | Stmt::Zero { bytes, .. } => *bytes,
             Stmt::ForVec { count, body, .. } => count * self.own(body),
             Stmt::Call { call, .. } => {

@@ -1,4 +1,5 @@
-//! The integration tests of `retrograd-testing`, in one binary, so that they are linked once. What looks at the whole process (`golden`, `resident`) has one of its own.
+//! The integration tests of `retrograd-testing`, in one binary, so that they are linked once. What looks at the whole
+//! process (`golden`, `resident`) has one of its own.
 
 mod arrays;
 mod blocks;

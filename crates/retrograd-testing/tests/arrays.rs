@@ -1,5 +1,5 @@
-//! Derivatives of array ops where finite differences cannot judge: at ties, at zeros, at repeated indices. Machine code of them in loops,
-//! and their faults. And what is refused.
+//! Derivatives of array ops where finite differences cannot judge: at ties, at zeros, at repeated indices. Machine code
+//! of them in loops, and their faults. And what is refused.
 
 use std::sync::Arc;
 
@@ -33,7 +33,12 @@ fn index(x: &[i64]) -> Array {
 #[test]
 fn equal_elements_share_the_cotangent() {
     let x = vector(&[3.0, 1.0, 3.0, 1.0, 2.0]);
-    check("reduce_max %0 {axes=[0]}", std::slice::from_ref(&x), Array::scalar(8.0), &[vector(&[4.0, 0.0, 4.0, 0.0, 0.0])]);
+    check(
+        "reduce_max %0 {axes=[0]}",
+        std::slice::from_ref(&x),
+        Array::scalar(8.0),
+        &[vector(&[4.0, 0.0, 4.0, 0.0, 0.0])],
+    );
     check("reduce_min %0 {axes=[0]}", &[x], Array::scalar(8.0), &[vector(&[0.0, 4.0, 0.0, 4.0, 0.0])]);
     let (base, update) = (vector(&[2.0, 5.0]), vector(&[2.0, 2.0, 7.0, 4.0]));
     let at = index(&[0, 0, 1, 1]);
@@ -63,7 +68,12 @@ fn products_differentiate_at_zeros() {
 fn what_is_overwritten_has_no_cotangent() {
     let (base, update) = (vector(&[1.0, 2.0, 3.0]), vector(&[4.0, 5.0, 6.0]));
     let cotangents = [vector(&[0.0, 10.0, 0.0]), vector(&[0.0, 20.0, 1.0])];
-    check("scatter_set %0, %1, %2 {axis=[0]}", &[base, update, index(&[0, 2, 0])], vector(&[1.0, 10.0, 20.0]), &cotangents);
+    check(
+        "scatter_set %0, %1, %2 {axis=[0]}",
+        &[base, update, index(&[0, 2, 0])],
+        vector(&[1.0, 10.0, 20.0]),
+        &cotangents,
+    );
 }
 
 #[test]
@@ -95,7 +105,8 @@ fn an_op_without_machine_code_is_refused_at_its_line() {
     let y = b.neg(x);
     b.set_pos(&Pos::new("model.py", 3));
     let z = b.row(&INTERPRETED, Attrs::none(), &[y]);
-    let error = Native::new(&Program::new(b.finish(vec![z])), Arc::new(Auto), None).expect_err("the row has no machine code");
+    let error =
+        Native::new(&Program::new(b.finish(vec![z])), Arc::new(Auto), None).expect_err("the row has no machine code");
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert_eq!(error.to_string(), "model.py:3: unsupported: `interpreted` has no machine code yet");
 }
@@ -124,11 +135,12 @@ fn step(%k: i64, %c: f64[4], %w: f64[4], %i: i64[3]) -> f64[4] {
   return %11
 }";
     let program = ops::parse(text, "loop.rg").expect("it parses");
-    retrograd_testing::check_program(&program, &[vector(&[0.9, -0.4, 0.7, 0.2]), index(&[2, 0, 2])]).unwrap_or_else(|e| panic!("{e}"));
+    retrograd_testing::check_program(&program, &[vector(&[0.9, -0.4, 0.7, 0.2]), index(&[2, 0, 2])])
+        .unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// Indices that repeat, arrays that are read and written in one step, branches and inner loops: values, gradients and gradients of
-/// gradients are the interpreter's bits under every plan.
+/// Indices that repeat, arrays that are read and written in one step, branches and inner loops: values, gradients and
+/// gradients of gradients are the interpreter's bits under every plan.
 #[test]
 fn machine_code_of_array_ops_in_loops_gives_the_interpreters_bits() {
     let text = "fn main(%x: f64[4,3], %i: i64[3], %j: i64[4,3], %n: i64) -> f64[4,3], i64[4] {
@@ -174,17 +186,23 @@ fn columns(%c: f64[4,3], %m: f64[3], %i: i64[3]) -> f64[4,3] {
         let mut case = Some(Case { seed, size: Size::Small, program: program.clone(), inputs });
         for order in 0..3 {
             let Some(Case { program, inputs, .. }) = &case else { break };
-            check_plans(program, inputs, &strategies()).unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
-            case = Trial::new(case.expect("just seen")).gradient().unwrap_or_else(|message| panic!("{message}")).cloned();
+            check_plans(program, inputs, &strategies())
+                .unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
+            case =
+                Trial::new(case.expect("just seen")).gradient().unwrap_or_else(|message| panic!("{message}")).cloned();
         }
     }
 }
 
-/// An array that is written at the indices, and with the numbers, that it holds itself: all is read before anything is written.
+/// An array that is written at the indices, and with the numbers, that it holds itself: all is read before anything is
+/// written.
 #[test]
 fn an_array_is_its_own_index() {
     for op in ["scatter_set %2, %2, %2 {axis=[0]}", "scatter_add %2, %0, %2 {axis=[0]}", "gather %2, %2 {axis=[0]}"] {
-        let text = format!("fn main(%0: i64[5], %1: i64[5]) -> i64[5] {{\n  %2: i64[5] = add %0, %1\n  %3: i64[5] = {op}\n  return %3\n}}");
+        let text = format!(
+            "fn main(%0: i64[5], %1: i64[5]) -> i64[5] {{\n  %2: i64[5] = add %0, %1\n  %3: i64[5] = {op}\n  return \
+             %3\n}}"
+        );
         let program = ops::parse(&text, "itself.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
         let inputs = [index(&[1, 2, 4, 0, 2]), index(&[0, 0, 0, 0, 1])];
         let expected = eval::run(&program, &inputs).expect("it runs");
@@ -205,13 +223,19 @@ fn faults_are_those_of_the_interpreter() {
         ("f64[2] = gather %0, %1 {axis=[0]}", vec![matrix(3, 2), Array::int(-1)]),
         ("f64[1] = gather %0, %1 {axis=[0]}", vec![numbers(0), index(&[0])]),
         ("f64[2,0] = gather %0, %1 {axis=[0]}", vec![matrix(3, 0), index(&[1, 3])]),
-        ("f64[2,2] = take_along_axis %0, %1 {axis=[1]}", vec![matrix(2, 3), Array::new([2, 2], Data::I64(vec![0, 2, 3, 1]))]),
+        (
+            "f64[2,2] = take_along_axis %0, %1 {axis=[1]}",
+            vec![matrix(2, 3), Array::new([2, 2], Data::I64(vec![0, 2, 3, 1]))],
+        ),
         ("f64[5] = scatter_set %0, %1, %2 {axis=[0]}", vec![numbers(5), numbers(2), index(&[4, 5])]),
         ("f64[3,2] = scatter_add %0, %1, %2 {axis=[0]}", vec![matrix(3, 2), matrix(2, 2), index(&[-7, 1])]),
         ("f64[5] = scatter_mul %0, %1, %2 {axis=[0]}", vec![numbers(5), Array::scalar(2.0), Array::int(9)]),
         ("f64[0] = scatter_add %0, %1, %2 {axis=[0]}", vec![numbers(0), numbers(1), index(&[0])]),
         ("f64[3,0] = scatter_add %0, %1, %2 {axis=[0]}", vec![matrix(3, 0), matrix(1, 0), index(&[4])]),
-        ("f64[2,3] = add_along_axis %0, %1, %2 {axis=[1]}", vec![matrix(2, 3), matrix(2, 1), Array::new([2, 1], Data::I64(vec![0, 3]))]),
+        (
+            "f64[2,3] = add_along_axis %0, %1, %2 {axis=[1]}",
+            vec![matrix(2, 3), matrix(2, 1), Array::new([2, 1], Data::I64(vec![0, 3]))],
+        ),
         ("i64[2] = div %0, %1", vec![index(&[1, 2]), index(&[1, 0])]),
         ("i64 = div %0, %1", vec![Array::int(1), Array::int(0)]),
         ("f64[2] = dynamic_slice %0, %1 {sizes=[2], step=[1]}", vec![numbers(3), Array::int(2)]),
@@ -252,7 +276,8 @@ fn step(%i: i64, %s: f64, %x: f64) -> f64 {
     }
 }
 
-/// What is kept of so many steps is more than any number of bytes; that is an error of the run, and a budget is met all the same.
+/// What is kept of so many steps is more than any number of bytes; that is an error of the run, and a budget is met all
+/// the same.
 #[test]
 fn a_tape_that_no_machine_holds_is_an_error() {
     let text = "fn main(%x: f64[3]) -> f64[3] {
@@ -267,7 +292,8 @@ fn step(%i: i64, %x: f64[3]) -> f64[3] {
     let program = ops::parse(text, "long.rg").expect("it parses");
     let gradient = simplify(&diff::vjp(&program, &[0], &[0]).expect("it has a gradient"));
     let native = Native::new(&gradient, Arc::new(KeepAll), None).expect("it compiles");
-    let error = native.run(&[Array::f64([3], vec![0.5; 3]), Array::f64([3], vec![1.0; 3])]).expect_err("no machine has it");
+    let error =
+        native.run(&[Array::f64([3], vec![0.5; 3]), Array::f64([3], vec![1.0; 3])]).expect_err("no machine has it");
     assert!(matches!(error.kind, ErrorKind::OutOfMemory { .. }), "{error}");
     let modest = Native::new(&gradient, Arc::new(Auto), Some(10_000)).expect("a budget is met");
     assert!(modest.plan.bytes_peak <= 10_000);

@@ -1,5 +1,5 @@
-//! A long loop of short steps is reversed block by block: the steps are those that the schedule counts, the peak is what was planned, the
-//! bits are the interpreter's.
+//! A long loop of short steps is reversed block by block: the steps are those that the schedule counts, the peak is
+//! what was planned, the bits are the interpreter's.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -82,14 +82,20 @@ fn a_loop_whose_length_is_known_at_run_time_runs_block_by_block() {
 fn a_loop_too_long_for_a_table_runs_block_by_block_and_fewer_steps_than_by_states_alone() {
     const STEPS: u64 = 30_001;
     let program = known(STEPS as i64);
-    let [blocks, states] = [Arc::new(Auto) as Arc<dyn Strategy>, Arc::new(Revolve)].map(|strategy| planned(&program, strategy));
+    let [blocks, states] =
+        [Arc::new(Auto) as Arc<dyn Strategy>, Arc::new(Revolve)].map(|strategy| planned(&program, strategy));
     assert!(matches!(blocks.placed().trajectories[0].schedule, Schedule::Blocks(_)), "{blocks}");
     check(&program, &blocks, STEPS);
     let forward = |plan: &Plan| {
         let trajectory = &plan.placed().trajectories[0];
         counts(&trajectory.schedule, trajectory.sweep, STEPS).forward_steps()
     };
-    assert!(forward(&blocks) < forward(&states), "{} steps by blocks, {} by states", forward(&blocks), forward(&states));
+    assert!(
+        forward(&blocks) < forward(&states),
+        "{} steps by blocks, {} by states",
+        forward(&blocks),
+        forward(&states)
+    );
 }
 
 #[test]

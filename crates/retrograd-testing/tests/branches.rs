@@ -1,5 +1,5 @@
-//! What is computed inside the branches of a step can be kept: bits, peaks and budgets are those of every plan, and what is kept is
-//! computed once.
+//! What is computed inside the branches of a step can be kept: bits, peaks and budgets are those of every plan, and
+//! what is kept is computed once.
 
 use std::sync::Arc;
 
@@ -143,5 +143,6 @@ fn a_value_of_a_branch_in_a_branch_is_kept_by_its_name() {
     let user = |fate: Fate| User { values: vec![("exp at branches.rg:21".into(), fate)], loops: vec![] };
     let kept = planned(&program, user(Fate::Keep));
     assert_eq!(occurrences(&kept, "Exp"), 1, "{kept}");
-    check_plans(&program, &inputs(), &[Arc::new(user(Fate::Keep)), Arc::new(user(Fate::Recompute)), Arc::new(Ilp)]).unwrap();
+    check_plans(&program, &inputs(), &[Arc::new(user(Fate::Keep)), Arc::new(user(Fate::Recompute)), Arc::new(Ilp)])
+        .unwrap();
 }

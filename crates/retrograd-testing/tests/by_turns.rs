@@ -1,4 +1,5 @@
-//! A step that writes most of an array from its neighbours has it in two places by turns: nothing is copied, and the bits are those of the interpreter.
+//! A step that writes most of an array from its neighbours has it in two places by turns: nothing is copied, and the
+//! bits are those of the interpreter.
 
 use std::sync::Arc;
 
@@ -99,7 +100,8 @@ fn inputs(n: usize) -> Vec<Array> {
 #[test]
 fn a_step_moves_its_window_and_nothing_else() {
     for n in [16, 128] {
-        let native = Native::new(&freeze(&products(n, 9, ALONE)), Arc::new(Auto), None).unwrap_or_else(|error| panic!("{error}"));
+        let native = Native::new(&freeze(&products(n, 9, ALONE)), Arc::new(Auto), None)
+            .unwrap_or_else(|error| panic!("{error}"));
         // Two elements are read and one is written.
         assert_eq!(bytes_per_step(native.kernel()), 3 * 8 * (n as u64 - 2));
     }
@@ -107,7 +109,8 @@ fn a_step_moves_its_window_and_nothing_else() {
 
 #[test]
 fn every_plan_gives_the_bits_of_the_interpreter() {
-    let strategies: [Arc<dyn Strategy>; 4] = [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)];
+    let strategies: [Arc<dyn Strategy>; 4] =
+        [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)];
     for rest in [ALONE, READ_AFTER, WRITTEN_AFTER, READ_BETWEEN, CARRIED_BETWEEN, WRITTEN_TWICE, ONE_OF_TWO] {
         for steps in [0, 1, 2, 7] {
             let program = products(40, steps, rest);
@@ -120,7 +123,8 @@ fn every_plan_gives_the_bits_of_the_interpreter() {
     }
 }
 
-/// The same with branches on `first` before the window is written, and on `last` after; `second` is the new value of the other carry.
+/// The same with branches on `first` before the window is written, and on `last` after; `second` is the new value of
+/// the other carry.
 fn branched(steps: usize, first: &str, last: &str, second: &str) -> Program {
     let text = format!(
         "fn main(%0: f64[40], %1: f64[40]) -> f64[40], f64[40] {{

@@ -1,4 +1,5 @@
-//! Checks: the first that fails, in the order of the Program, ends the run, whatever the plan, the back end and the number of threads.
+//! Checks: the first that fails, in the order of the Program, ends the run, whatever the plan, the back end and the
+//! number of threads.
 
 use std::sync::Arc;
 
@@ -106,10 +107,11 @@ fn a_failed_check_leaves_every_loop_at_once() {
 #[test]
 fn other_faults_leave_a_loop_that_would_never_end_too() {
     let program = program(
-        "fn main(%x: f64[4], %n: i64) -> i64 {\n  %y: i64, %t: i64 = while carries(%n) invariants(%x) {cond=always, body=step}\n  return %y\n}\n\
-         fn always(%i: i64, %x: f64[4]) -> bool {\n  %h: f64[1] = dynamic_slice %x, %i {sizes=[1], step=[1]}\n  %g: f64 = reshape %h {shape=[]}\n  \
-         %c: f64 = constant {value=-1.0}\n  %p: bool = gt %g, %c\n  return %p\n}\n\
-         fn step(%i: i64, %x: f64[4]) -> i64 {\n  %c: i64 = constant {value=1}\n  %j: i64 = add %i, %c\n  return %j\n}\n",
+        "fn main(%x: f64[4], %n: i64) -> i64 {\n  %y: i64, %t: i64 = while carries(%n) invariants(%x) {cond=always, \
+         body=step}\n  return %y\n}\nfn always(%i: i64, %x: f64[4]) -> bool {\n  %h: f64[1] = dynamic_slice %x, %i \
+         {sizes=[1], step=[1]}\n  %g: f64 = reshape %h {shape=[]}\n  %c: f64 = constant {value=-1.0}\n  %p: bool = gt \
+         %g, %c\n  return %p\n}\nfn step(%i: i64, %x: f64[4]) -> i64 {\n  %c: i64 = constant {value=1}\n  %j: i64 = \
+         add %i, %c\n  return %j\n}\n",
     );
     let error = failure(&program, &[Array::f64([4], vec![0.0; 4]), Array::int(0)]).unwrap();
     assert_eq!((error.kind, error.pos.line()), (ErrorKind::Bounds, 6));
@@ -280,7 +282,10 @@ fn fails_everywhere(program: &Program, inputs: &[Array]) {
         for backend in backends() {
             for threads in [1, 2, 4] {
                 let executable = Executable::new(backend, &fused).unwrap();
-                let error = executable.with_threads(threads).run(&inputs.iter().collect::<Vec<_>>()).expect_err("a check fails");
+                let error = executable
+                    .with_threads(threads)
+                    .run(&inputs.iter().collect::<Vec<_>>())
+                    .expect_err("a check fails");
                 assert_eq!(error, expected, "on {threads} threads");
             }
         }

@@ -1,5 +1,5 @@
-//! Small trailing axes are components of the elements before them: reductions over them and broadcasts into them stay in one nest, sums over
-//! axes of the nest leave it as sums, and every bit is that of the interpreter.
+//! Small trailing axes are components of the elements before them: reductions over them and broadcasts into them stay
+//! in one nest, sums over axes of the nest leave it as sums, and every bit is that of the interpreter.
 
 use std::sync::Arc;
 
@@ -112,7 +112,10 @@ fn checked(name: &str, program: &Program) -> Native {
     let mut inputs = inputs(&program);
     let native = Native::new(&program, Arc::new(RecomputeAll), None).unwrap();
     for factor in [1.0, -1.0, 0.0] {
-        inputs = inputs.iter().map(|x| Array::f64(x.shape().to_vec(), x.as_f64().iter().map(|x| factor * x).collect::<Vec<_>>())).collect();
+        inputs = inputs
+            .iter()
+            .map(|x| Array::f64(x.shape().to_vec(), x.as_f64().iter().map(|x| factor * x).collect::<Vec<_>>()))
+            .collect();
         let expected = eval::run(&program, &inputs).unwrap();
         native.check(&inputs, &expected).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
@@ -128,11 +131,18 @@ fn values_and_gradients_have_the_bits_of_the_interpreter() {
     }
 }
 
-/// All pairs go by in one nest, of which nothing is stored but the sums; points and sums are copied so that they lie along its lanes.
+/// All pairs go by in one nest, of which nothing is stored but the sums; points and sums are copied so that they lie
+/// along its lanes.
 #[test]
 fn pairs_are_never_in_memory() {
     let native = checked("pairs", &parsed(PAIRS));
-    let nests = native.plan.placed().body.nodes.iter().map(|node| if let Node::Nest(nest) = node { nest.shape.as_slice() } else { &[] });
+    let nests = native
+        .plan
+        .placed()
+        .body
+        .nodes
+        .iter()
+        .map(|node| if let Node::Nest(nest) = node { nest.shape.as_slice() } else { &[] });
     assert_eq!(nests.collect::<Vec<_>>(), [[3, 20].as_slice(), &[20, 20], &[20]]);
     // Two arrays of points, of which the first fills up its cache lines.
     assert_eq!(native.plan.bytes_peak, 512 + 20 * 3 * 8);
@@ -150,7 +160,8 @@ fn pairs_read_and_write_along_their_lanes() {
     }
 }
 
-/// Forces summed over either body, of which one sum is along the lanes: in two rows at a time, three components each, and of 21 rows the last alone.
+/// Forces summed over either body, of which one sum is along the lanes: in two rows at a time, three components each,
+/// and of 21 rows the last alone.
 #[test]
 fn rows_are_summed_beside_each_other() {
     let both = PAIRS
@@ -168,7 +179,11 @@ fn sums_of_loops(body: &[Stmt], sums: &mut Vec<usize>) {
         let Stmt::For { body, .. } = stmt else { continue };
         sums_of_loops(body, sums);
         let adds = body.iter().filter(|stmt| matches!(stmt, Stmt::Let { op: Scalar::Add, .. })).count();
-        if adds > 0 && body.iter().all(|stmt| matches!(stmt, Stmt::Load { .. } | Stmt::Let { op: Scalar::Add, .. } | Stmt::Move { .. })) {
+        if adds > 0
+            && body
+                .iter()
+                .all(|stmt| matches!(stmt, Stmt::Load { .. } | Stmt::Let { op: Scalar::Add, .. } | Stmt::Move { .. }))
+        {
             sums.push(adds);
         }
     }
@@ -207,7 +222,8 @@ fn lanes_go_along_rows_of_eight() {
 "
         );
         let native = checked("rows", &parsed(&text));
-        let takes = |node: &Node| matches!(node, Node::Nest(nest) if nest.rows.iter().any(|item| item.row.name == "sum"));
+        let takes =
+            |node: &Node| matches!(node, Node::Nest(nest) if nest.rows.iter().any(|item| item.row.name == "sum"));
         assert_eq!(native.plan.placed().body.nodes.iter().any(takes), apart, "rows of {row}");
     }
 }
@@ -226,8 +242,9 @@ fn reductions_of_what_is_repeated_along_a_new_axis() {
                 let ty = if left.is_empty() { "f64".to_owned() } else { format!("f64{}", list(&left)) };
                 let (from, to) = (list(shape), list(&wide));
                 let text = format!(
-                    "fn main(%x: f64{from}) -> {ty}, {ty} {{\n  %0: f64{from} = sin %x\n  %1: f64{to} = broadcast %0 {{shape={to}, axes={}}}\n  \
-                     %2: {ty} = sum %1 {{axes={axes:?}}}\n  %3: {ty} = reduce_max %1 {{axes={axes:?}}}\n  return %2, %3\n}}\n",
+                    "fn main(%x: f64{from}) -> {ty}, {ty} {{\n  %0: f64{from} = sin %x\n  %1: f64{to} = broadcast %0 \
+                     {{shape={to}, axes={}}}\n  %2: {ty} = sum %1 {{axes={axes:?}}}\n  %3: {ty} = reduce_max %1 \
+                     {{axes={axes:?}}}\n  return %2, %3\n}}\n",
                     list(&kept),
                 );
                 checked(&format!("{to}, axes {axes:?}"), &parsed(&text));

@@ -1,8 +1,8 @@
 //! Derivatives through control flow, to order 2 and beyond, in all combinations of modes.
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Linearity, Lowering, Op, Pos, Program, Row, Rule,
-    Sample, Type, UnwindOp, Value, verify,
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Linearity, Lowering, Op, Pos,
+    Program, Row, Rule, Sample, Type, UnwindOp, Value, verify,
 };
 use retrograd_compiler::ops::{DYNAMIC_SLICE, GT, LT, SIN, SUM, TANH, UPDATE};
 use retrograd_compiler::{diff, eval, ops};
@@ -37,7 +37,11 @@ impl Draft {
     fn for_loop(&self, b: &Builder, body: FuncId, n: Value, groups: [&[Value]; 3], bound: usize) -> Vec<Value> {
         let op = ForOp { body, carries: groups[0].len(), invariants: groups[1].len(), bound };
         let types = self.0[usize::from(body)].result_types();
-        let types = types.iter().enumerate().map(|(k, ty)| if k < op.carries { ty.clone() } else { ty.stream(bound) }).collect();
+        let types = types
+            .iter()
+            .enumerate()
+            .map(|(k, ty)| if k < op.carries { ty.clone() } else { ty.stream(bound) })
+            .collect();
         b.push(Op::For(op), [&[n], groups[0], groups[1], groups[2]].concat(), types)
     }
 
@@ -110,7 +114,9 @@ fn tanh_loop(ty: &Type) -> Program {
         let t = unary(b, &TANH, b.mul(p[2], p[1]));
         vec![b.add(p[1], scale(b, t, 0.01))]
     });
-    draft.program(&[index(), ty.clone(), ty.clone()], |draft, b, p| draft.for_loop(b, body, p[0], [&[p[1]], &[p[2]], &[]], 0))
+    draft.program(&[index(), ty.clone(), ty.clone()], |draft, b, p| {
+        draft.for_loop(b, body, p[0], [&[p[1]], &[p[2]], &[]], 0)
+    })
 }
 
 #[test]
@@ -137,7 +143,8 @@ fn tanh_loop_has_the_known_gradient() {
     let outer = 1.0 + 0.01 * theta * sech2(theta * s1);
     let expected = [outer * ds1, outer * dt1 + 0.01 * s1 * sech2(theta * s1)];
     let gradient = diff::vjp(&tanh_loop(&number()), &[1, 2], &[0]).unwrap();
-    let results = eval::run(&gradient, &[Array::int(2), Array::scalar(s), Array::scalar(theta), Array::scalar(1.0)]).unwrap();
+    let results =
+        eval::run(&gradient, &[Array::int(2), Array::scalar(s), Array::scalar(theta), Array::scalar(1.0)]).unwrap();
     for (found, expected) in results[1..].iter().zip(expected) {
         assert!((found.as_f64()[0] - expected).abs() < 1e-15, "{found:?} is not {expected}");
     }
@@ -172,7 +179,8 @@ fn the_index_is_a_number_in_the_body() {
         let factor = b.add(p[2], scale(b, i, 0.1));
         vec![b.add(b.mul(p[1], factor), unary(b, &SIN, p[1]))]
     });
-    let program = draft.program(&[number(), number()], |draft, b, p| draft.for_loop(b, body, b.int(4), [&[p[0]], &[p[1]], &[]], 0));
+    let program = draft
+        .program(&[number(), number()], |draft, b, p| draft.for_loop(b, body, b.int(4), [&[p[0]], &[p[1]], &[]], 0));
     check(&program, 2, &[]);
 }
 
@@ -226,7 +234,9 @@ fn nested() -> Program {
     let s = draft_inner.for_loop(&b, inner, p[3], [&[p[1]], &[p[2]], &[]], 0)[0];
     let a = set_element(&b, p[2], p[0], b.mul(element(&b, p[2], p[0]), s));
     let outer = draft.add(b.finish(vec![s, a]));
-    draft.program(&[index(), index(), number(), vector], |draft, b, p| draft.for_loop(b, outer, p[0], [&[p[2], p[3]], &[p[1]], &[]], 0))
+    draft.program(&[index(), index(), number(), vector], |draft, b, p| {
+        draft.for_loop(b, outer, p[0], [&[p[2], p[3]], &[p[1]], &[]], 0)
+    })
 }
 
 #[test]
@@ -312,8 +322,9 @@ fn carries_that_become_active() {
 #[test]
 fn one_value_in_many_places() {
     let mut draft = Draft::default();
-    let body = draft
-        .body("step", &[index(), number(), number(), number()], |b, p| vec![b.add(b.mul(p[1], p[2]), b.mul(unary(b, &SIN, p[3]), p[1]))]);
+    let body = draft.body("step", &[index(), number(), number(), number()], |b, p| {
+        vec![b.add(b.mul(p[1], p[2]), b.mul(unary(b, &SIN, p[3]), p[1]))]
+    });
     let program = draft.program(&[number()], |draft, b, p| {
         let end = draft.for_loop(b, body, b.int(3), [&[p[0]], &[p[0], p[0]], &[]], 0)[0];
         vec![b.mul(end, p[0])]
@@ -405,7 +416,9 @@ fn gather() -> Program {
         let x = element(b, p[2], p[0]);
         vec![b.add(b.mul(p[1], x), x)]
     });
-    draft.program(&[number(), Type::f64([100])], |draft, b, p| draft.for_loop(b, body, b.int(7), [&[p[0]], &[p[1]], &[]], 0))
+    draft.program(&[number(), Type::f64([100])], |draft, b, p| {
+        draft.for_loop(b, body, b.int(7), [&[p[0]], &[p[1]], &[]], 0)
+    })
 }
 
 /// The same, in an outer loop that only hands A on.
@@ -420,7 +433,9 @@ fn nested_gather() -> Program {
     let s = draft.for_loop(&b, inner, b.int(3), [&[p[1]], &[p[2]], &[]], 0)[0];
     let end = unary(&b, &SIN, s);
     let outer = draft.add(b.finish(vec![end]));
-    draft.program(&[number(), Type::f64([100])], |draft, b, p| draft.for_loop(b, outer, b.int(2), [&[p[0]], &[p[1]], &[]], 0))
+    draft.program(&[number(), Type::f64([100])], |draft, b, p| {
+        draft.for_loop(b, outer, b.int(2), [&[p[0]], &[p[1]], &[]], 0)
+    })
 }
 
 #[test]
@@ -458,7 +473,10 @@ fn a_branch_threads_the_cotangent_of_an_invariant() {
     // In the step of the loop, the branch that reads no slice hands the running cotangent through.
     let gradient = diff::vjp(&branches(), &[0, 1], &[0]).unwrap();
     let step = gradient.functions.iter().find(|f| f.name == "step_vjp").expect("the step of the unwind");
-    assert!(step.insts.iter().all(|inst| inst.results.iter().all(|v| step.ty(*v).elements() < 4 || inst.op.name() == "if")), "{step:#?}");
+    assert!(
+        step.insts.iter().all(|inst| inst.results.iter().all(|v| step.ty(*v).elements() < 4 || inst.op.name() == "if")),
+        "{step:#?}"
+    );
 }
 
 /// x²y + y³ has the Hessian [[2y, 2x], [2x, 6y]].
@@ -483,7 +501,8 @@ fn a_polynomial_has_its_hessian() {
 
 #[test]
 fn what_is_independent_gets_zeros() {
-    let program = Draft::default().program(&[number(), Type::f64([2])], |_, b, p| vec![b.mul(p[0], p[0]), b.add(p[1], p[1])]);
+    let program =
+        Draft::default().program(&[number(), Type::f64([2])], |_, b, p| vec![b.mul(p[0], p[0]), b.add(p[1], p[1])]);
     let gradient = diff::vjp(&program, &[1], &[0]).unwrap();
     let inputs = [Array::scalar(2.0), Array::f64([2], vec![1.0, 2.0])];
     let results = eval::run(&gradient, &[&inputs[..], &[Array::scalar(1.0)]].concat()).unwrap();

@@ -1,5 +1,5 @@
-//! The curve of a plan goes from the smallest budget that works to what more memory does not improve, never up, with the plan that was asked
-//! for on it.
+//! The curve of a plan goes from the smallest budget that works to what more memory does not improve, never up, with
+//! the plan that was asked for on it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,13 +38,17 @@ fn check(program: &Program, name: &str) -> usize {
     let curve = Curve::new(program, &chosen, &middling).unwrap();
     let text = curve.to_text();
     let marked: Vec<_> = curve.points.iter().filter(|point| point.chosen).collect();
-    assert!(marked.len() == 1 && marked[0].bytes == chosen.bytes_peak && marked[0].work == chosen.decision.work, "{name}\n{text}");
+    assert!(
+        marked.len() == 1 && marked[0].bytes == chosen.bytes_peak && marked[0].work == chosen.decision.work,
+        "{name}\n{text}"
+    );
     // At the least budget, less may be taken: offsets are found by a rule, not by a search.
     assert!(curve.points[0].bytes <= least, "{name}: {least} bytes are the least\n{text}");
     // Of a loop of unknown length more memory is always better, so that a plan without a budget need not be the best.
     let best = curve.points.iter().map(|point| point.work).min();
     assert!(best.is_some_and(|best| best <= free.decision.work), "{name}\n{text}");
-    // Where a loop is of unknown length, a plan may hold more states than the length that is guessed has use for: for more steps than that.
+    // Where a loop is of unknown length, a plan may hold more states than the length that is guessed has use for: for
+    // more steps than that.
     let is_open = free.facts.loops.iter().any(|facts| facts.count.is_none());
     let is_level = |two: &[CurvePoint]| is_open && two[1].chosen && two[0].work == two[1].work;
     let falls = |two: &[CurvePoint]| two[0].bytes < two[1].bytes && (two[0].work > two[1].work || is_level(two));
@@ -76,7 +80,10 @@ fn more_bytes_never_cost_more_work() {
         for k in 0..=BUDGETS {
             let budget = least + (free.bytes_peak + 64).saturating_sub(least) * k / BUDGETS;
             let plan = plan(program, &within(Some(budget))).unwrap();
-            assert!(plan.bytes_peak <= budget && plan.decision.work <= before, "{name}: {budget} bytes are slower than fewer\n{plan}");
+            assert!(
+                plan.bytes_peak <= budget && plan.decision.work <= before,
+                "{name}: {budget} bytes are slower than fewer\n{plan}"
+            );
             before = plan.decision.work;
         }
     });
@@ -88,7 +95,9 @@ fn the_smallest_budget_is_the_same_for_all_that_are_too_small() {
         let least = least(program, name);
         for budget in [least / 2, least.saturating_sub(8)].into_iter().filter(|budget| *budget < least) {
             match plan(program, &within(Some(budget))) {
-                Err(Error { kind: ErrorKind::OverBudget { needed, .. }, .. }) => assert_eq!(needed, least, "{name} in {budget} bytes"),
+                Err(Error { kind: ErrorKind::OverBudget { needed, .. }, .. }) => {
+                    assert_eq!(needed, least, "{name} in {budget} bytes")
+                }
                 Err(error) => panic!("{name}: {error}"),
                 Ok(plan) => panic!("{name}: {least} bytes are the least, and {budget} work, too\n{plan}"),
             }
@@ -106,7 +115,8 @@ fn layers() -> String {
     let layer = |k: usize| {
         let before = if k == 0 { "%x".into() } else { format!("%b{}", k - 1) };
         format!(
-            "  %a{k}: f64[1000] = sin {before}\n  %r{k}: f64[1000] = reverse %a{k} {{axes=[0]}}\n  %b{k}: f64[1000] = mul %r{k}, {before}\n"
+            "  %a{k}: f64[1000] = sin {before}\n  %r{k}: f64[1000] = reverse %a{k} {{axes=[0]}}\n  %b{k}: f64[1000] = \
+             mul %r{k}, {before}\n"
         )
     };
     let code: String = (0..40).map(layer).collect();
@@ -120,8 +130,8 @@ fn loops() -> String {
     let code = [count(0, 300), count(1, 40), count(2, 700), one(0, "%x"), one(1, "%y0"), one(2, "%y1")].concat();
     let step = |k: usize| {
         format!(
-            "fn step{k}(%i: i64, %c: f64[64]) -> f64[64] {{\n  %s: f64[64] = sin %c\n  \
-             %r: f64[64] = reverse %s {{axes=[0]}}\n  %t: f64[64] = mul %r, %c\n  return %t\n}}\n"
+            "fn step{k}(%i: i64, %c: f64[64]) -> f64[64] {{\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s \
+             {{axes=[0]}}\n  %t: f64[64] = mul %r, %c\n  return %t\n}}\n"
         )
     };
     let steps: String = (0..3).map(step).collect();
@@ -146,14 +156,15 @@ fn curves_of_straight_code_and_of_several_loops_have_no_gaps() {
 fn equal_loops(first: &str, second: &str) -> String {
     let step = |name: &str| {
         format!(
-            "fn {name}(%i: i64, %c: f64[64]) -> f64[64] {{\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s {{axes=[0]}}\n  \
-             %t: f64[64] = mul %r, %c\n  return %t\n}}\n"
+            "fn {name}(%i: i64, %c: f64[64]) -> f64[64] {{\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s \
+             {{axes=[0]}}\n  %t: f64[64] = mul %r, %c\n  return %t\n}}\n"
         )
     };
     let steps = if first == second { step(first) } else { step(first) + &step(second) };
     format!(
-        "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=300}}\n  %y: f64[64] = for %n carries(%x) {{body={first}}}\n  \
-         %z: f64[64] = cos %y\n  %e: f64[64] = for %n carries(%z) {{body={second}}}\n  return %e\n}}\n{steps}"
+        "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=300}}\n  %y: f64[64] = for %n carries(%x) \
+         {{body={first}}}\n  %z: f64[64] = cos %y\n  %e: f64[64] = for %n carries(%z) {{body={second}}}\n  return \
+         %e\n}}\n{steps}"
     )
 }
 
@@ -168,14 +179,15 @@ fn loops_that_share_a_body_are_planned_as_if_each_had_its_own() {
     assert!(own.len() > 8 && shared == own, "{shared:?}\n{own:?}");
 }
 
-/// At most what it took once, and half as much again: to try a split takes some five nanoseconds, to place an instruction some ten
-/// microseconds.
+/// At most what it took once, and half as much again: to try a split takes some five nanoseconds, to place an
+/// instruction some ten microseconds.
 #[test]
 fn planning_a_long_loop_takes_as_few_splits_as_it_did() {
-    let step = "fn step(%i: i64, %c: f64[64]) -> f64[64] {\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s {axes=[0]}\n  \
-                %t: f64[64] = mul %r, %c\n  return %t\n}\n";
+    let step = "fn step(%i: i64, %c: f64[64]) -> f64[64] {\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s \
+                {axes=[0]}\n  %t: f64[64] = mul %r, %c\n  return %t\n}\n";
     let text = format!(
-        "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=10000}}\n  %y: f64[64] = for %n carries(%x) {{body=step}}\n  return %y\n}}\n{step}"
+        "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=10000}}\n  %y: f64[64] = for %n carries(%x) \
+         {{body=step}}\n  return %y\n}}\n{step}"
     );
     let program = gradient(&text);
     let mut before = u128::MAX;

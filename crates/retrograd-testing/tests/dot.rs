@@ -69,10 +69,13 @@ fn operands_may_lie_anywhere() {
         ),
     ];
     for (lhs, left, left_ty, rhs, right, right_ty, lc, rc, result) in views {
-        let (left, x) = if left == "%0" { (String::new(), "%0") } else { (format!("  %l: {left_ty} = {left}\n"), "%l") };
-        let (right, y) = if right == "%1" { (String::new(), "%1") } else { (format!("  %r: {right_ty} = {right}\n"), "%r") };
+        let (left, x) =
+            if left == "%0" { (String::new(), "%0") } else { (format!("  %l: {left_ty} = {left}\n"), "%l") };
+        let (right, y) =
+            if right == "%1" { (String::new(), "%1") } else { (format!("  %r: {right_ty} = {right}\n"), "%r") };
         check_both(&format!(
-            "fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n{left}{right}  %y: {result} = dot {x}, {y} {{lhs_contract={lc}, rhs_contract={rc}, lhs_batch=[], rhs_batch=[]}}\n  return %y\n}}"
+            "fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n{left}{right}  %y: {result} = dot {x}, {y} \
+             {{lhs_contract={lc}, rhs_contract={rc}, lhs_batch=[], rhs_batch=[]}}\n  return %y\n}}"
         ));
     }
 }
@@ -80,16 +83,34 @@ fn operands_may_lie_anywhere() {
 #[test]
 fn several_axes_of_every_kind() {
     let dot = |lhs: &str, rhs: &str, axes: &str, result: &str| {
-        check_both(&format!("fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n  %y: {result} = dot %0, %1 {{{axes}}}\n  return %y\n}}"));
+        check_both(&format!(
+            "fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n  %y: {result} = dot %0, %1 {{{axes}}}\n  return %y\n}}"
+        ));
     };
-    dot("f64[3,5,6,7]", "f64[3,6,7,11]", "lhs_contract=[2,3], rhs_contract=[1,2], lhs_batch=[0], rhs_batch=[0]", "f64[3,5,11]");
-    dot("f64[6,5,3,7]", "f64[7,3,2,6,4]", "lhs_contract=[3,0], rhs_contract=[0,3], lhs_batch=[2], rhs_batch=[1]", "f64[3,5,2,4]");
-    dot("f64[20,3,3]", "f64[20,3,3]", "lhs_contract=[2], rhs_contract=[1], lhs_batch=[0], rhs_batch=[0]", "f64[20,3,3]");
+    dot(
+        "f64[3,5,6,7]",
+        "f64[3,6,7,11]",
+        "lhs_contract=[2,3], rhs_contract=[1,2], lhs_batch=[0], rhs_batch=[0]",
+        "f64[3,5,11]",
+    );
+    dot(
+        "f64[6,5,3,7]",
+        "f64[7,3,2,6,4]",
+        "lhs_contract=[3,0], rhs_contract=[0,3], lhs_batch=[2], rhs_batch=[1]",
+        "f64[3,5,2,4]",
+    );
+    dot(
+        "f64[20,3,3]",
+        "f64[20,3,3]",
+        "lhs_contract=[2], rhs_contract=[1], lhs_batch=[0], rhs_batch=[0]",
+        "f64[20,3,3]",
+    );
     dot("f64[17,3]", "f64[3,3]", "lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]", "f64[17,3]");
     dot("f64[3,18]", "f64[18,2]", "lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]", "f64[3,2]");
     dot("f64[5,0]", "f64[0,6]", "lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]", "f64[5,6]");
     dot("f64[0,40]", "f64[40,6]", "lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]", "f64[0,6]");
-    let text = "fn main(%0: i64[5,40], %1: i64[40,6]) -> i64[5,6] {\n  %y: i64[5,6] = dot %0, %1 {lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]}\n  return %y\n}";
+    let text = "fn main(%0: i64[5,40], %1: i64[40,6]) -> i64[5,6] {\n  %y: i64[5,6] = dot %0, %1 {lhs_contract=[1], \
+                rhs_contract=[0], lhs_batch=[], rhs_batch=[]}\n  return %y\n}";
     check(&ops::parse(text, "dot.rg").unwrap(), 3);
 }
 
@@ -97,7 +118,8 @@ fn several_axes_of_every_kind() {
 fn a_part_of_a_product_has_the_bits_of_the_whole() {
     let of = |rows: usize| {
         let text = format!(
-            "fn main(%0: f64[{rows},50], %1: f64[50,40]) -> f64[{rows},40] {{\n  %y: f64[{rows},40] = dot %0, %1 {{lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]}}\n  return %y\n}}"
+            "fn main(%0: f64[{rows},50], %1: f64[50,40]) -> f64[{rows},40] {{\n  %y: f64[{rows},40] = dot %0, %1 \
+             {{lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]}}\n  return %y\n}}"
         );
         Native::new(&ops::parse(&text, "dot.rg").unwrap(), Arc::new(Auto), None).expect("it has a plan")
     };
@@ -115,7 +137,9 @@ fn a_part_of_a_product_has_the_bits_of_the_whole() {
 #[test]
 fn what_takes_long_runs_in_parts_with_the_same_bits() {
     let product = |lhs: &str, rhs: &str, result: &str, axes: &str| {
-        let text = format!("fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n  %y: {result} = dot %0, %1 {{{axes}}}\n  return %y\n}}");
+        let text = format!(
+            "fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n  %y: {result} = dot %0, %1 {{{axes}}}\n  return %y\n}}"
+        );
         Native::new(&ops::parse(&text, "dot.rg").unwrap(), Arc::new(Auto), None).expect("it has a plan")
     };
     let mut random = Random::new(5);
@@ -129,9 +153,15 @@ fn what_takes_long_runs_in_parts_with_the_same_bits() {
     assert_eq!(part[0].as_f64(), &whole.run(&[a, b]).unwrap()[0].as_f64()[(m - last) * n..]);
 
     let (a, b) = (random.array(&Type::f64([3, 400, k]), (-2.0, 2.0)), random.array(&Type::f64([3, k, n]), (-2.0, 2.0)));
-    let whole =
-        product("f64[3,400,500]", "f64[3,500,600]", "f64[3,400,600]", "lhs_contract=[2], rhs_contract=[1], lhs_batch=[0], rhs_batch=[0]");
-    let one = |x: &Array, rows: usize, columns: usize| Array::f64([rows, columns], x.as_f64()[2 * rows * columns..].to_vec());
-    let part = product("f64[400,500]", "f64[500,600]", "f64[400,600]", axes).run(&[one(&a, 400, k), one(&b, k, n)]).unwrap();
+    let whole = product(
+        "f64[3,400,500]",
+        "f64[3,500,600]",
+        "f64[3,400,600]",
+        "lhs_contract=[2], rhs_contract=[1], lhs_batch=[0], rhs_batch=[0]",
+    );
+    let one =
+        |x: &Array, rows: usize, columns: usize| Array::f64([rows, columns], x.as_f64()[2 * rows * columns..].to_vec());
+    let part =
+        product("f64[400,500]", "f64[500,600]", "f64[400,600]", axes).run(&[one(&a, 400, k), one(&b, k, n)]).unwrap();
     assert_eq!(part[0].as_f64(), &whole.run(&[a, b]).unwrap()[0].as_f64()[2 * 400 * n..]);
 }

@@ -38,7 +38,10 @@ fn run(program: &Program, args: &[f64], more: &[f64]) -> f64 {
 #[track_caller]
 fn check(found: f64, expected: f64, what: &str) {
     let near = (found - expected).abs() <= 1e-14 * expected.abs();
-    assert!(near || found == expected || (found.is_nan() && expected.is_nan()), "{what}: found {found}, expected {expected}");
+    assert!(
+        near || found == expected || (found.is_nan() && expected.is_nan()),
+        "{what}: found {found}, expected {expected}"
+    );
 }
 
 #[test]
@@ -75,20 +78,35 @@ fn derivatives_at_the_edges() {
 
 #[test]
 fn second_derivatives_of_powers_by_the_base() {
-    for (args, expected) in
-        [([-2.0, 3.0], -12.0), ([0.0, 2.0], 2.0), ([0.0, 1.0], 0.0), ([0.0, 3.0], 0.0), ([-3.0, 2.0], 2.0), ([0.0, 0.0], 0.0)]
-    {
+    for (args, expected) in [
+        ([-2.0, 3.0], -12.0),
+        ([0.0, 2.0], 2.0),
+        ([0.0, 1.0], 0.0),
+        ([0.0, 3.0], 0.0),
+        ([-3.0, 2.0], 2.0),
+        ([0.0, 0.0], 0.0),
+    ] {
         check(second(&POW, &args, 0), expected, &format!("pow at {args:?}"));
     }
 }
 
 /// What rows are made of: zeros of both signs among numbers on either side of them, infinities, a NaN early and late.
-const AMONG: [&[f64]; 8] =
-    [&[-0.0, 0.0], &[-0.0], &[-0.0, -1.5, -0.0], &[-2.0, 0.0, -0.0], &[1.5, -0.0, 0.0], &[INF, -INF], &[-INF], &[NAN, 1.0, -2.0]];
+const AMONG: [&[f64]; 8] = [
+    &[-0.0, 0.0],
+    &[-0.0],
+    &[-0.0, -1.5, -0.0],
+    &[-2.0, 0.0, -0.0],
+    &[1.5, -0.0, 0.0],
+    &[INF, -INF],
+    &[-INF],
+    &[NAN, 1.0, -2.0],
+];
 
 #[test]
 fn machine_code_finds_the_extremes_of_rows_with_zeros_and_nan() {
-    for (dtype, length) in [DType::F64, DType::F32].into_iter().flat_map(|dtype| [1, 3, 7, 8, 15, 16, 17, 31, 40, 4100].map(|n| (dtype, n)))
+    for (dtype, length) in [DType::F64, DType::F32]
+        .into_iter()
+        .flat_map(|dtype| [1, 3, 7, 8, 15, 16, 17, 31, 40, 4100].map(|n| (dtype, n)))
     {
         let b = Builder::new("extremes");
         let x = b.param(Type::new(dtype, [2 * AMONG.len(), length]));

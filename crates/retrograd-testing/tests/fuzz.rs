@@ -36,7 +36,8 @@ enum Outcome {
 fn check(text: &str, random: &mut Random) -> Outcome {
     let Ok(program) = ops::parse(text, "fuzz.rg") else { return Outcome::Refused };
     let printed = program.to_string();
-    let again = ops::parse(&printed, "fuzz.rg").unwrap_or_else(|error| panic!("what is printed parses: {error}\n{printed}"));
+    let again =
+        ops::parse(&printed, "fuzz.rg").unwrap_or_else(|error| panic!("what is printed parses: {error}\n{printed}"));
     assert_eq!(canonical(&program), canonical(&again), "parse after print gives the same Program");
     assert_eq!(again.to_string(), printed, "printing is canonical");
     let positioned = format!("{program:#}");
@@ -162,7 +163,8 @@ fn tokens(text: &[u8]) -> Vec<(usize, usize)> {
     tokens
 }
 
-/// Everything about a Program but positions, numbering of values and functions, and functions that the entry cannot reach.
+/// Everything about a Program but positions, numbering of values and functions, and functions that the entry cannot
+/// reach.
 fn canonical(program: &Program) -> String {
     let mut order = vec![program.entry];
     let mut next = 0;
@@ -181,7 +183,8 @@ fn canonical(program: &Program) -> String {
 
 fn renumbered(function: &Function, ids: &BTreeMap<FuncId, FuncId>) -> Function {
     let mut function = function.clone();
-    let defined: Vec<Value> = function.params.iter().chain(function.insts.iter().flat_map(|inst| &inst.results)).copied().collect();
+    let defined: Vec<Value> =
+        function.params.iter().chain(function.insts.iter().flat_map(|inst| &inst.results)).copied().collect();
     let numbers: BTreeMap<Value, Value> = defined.iter().enumerate().map(|(k, v)| (*v, Value(k as u32))).collect();
     function.types = defined.iter().map(|v| function.ty(*v).clone()).collect();
     let rename = |values: &mut Vec<Value>| values.iter_mut().for_each(|v| *v = numbers[v]);
@@ -207,8 +210,10 @@ fn work(program: &Program, id: FuncId) -> Option<usize> {
             Op::While(_) => return None,
             Op::For(_) | Op::Unwind(_) => literal(program, function, inst.args[0])?,
         };
-        let elements = inst.results.iter().chain(&inst.args).fold(1, |sum, v| function.ty(*v).elements().saturating_add(sum));
-        let bodies = inst.bodies().into_iter().try_fold(0usize, |sum, body| Some(work(program, body)?.saturating_add(sum)))?;
+        let elements =
+            inst.results.iter().chain(&inst.args).fold(1, |sum, v| function.ty(*v).elements().saturating_add(sum));
+        let bodies =
+            inst.bodies().into_iter().try_fold(0usize, |sum, body| Some(work(program, body)?.saturating_add(sum)))?;
         total = total.saturating_add(elements.saturating_mul(elements)).saturating_add(bodies.saturating_mul(trips));
     }
     Some(total)

@@ -30,7 +30,8 @@ fn an_array_is_read_only_if_its_elements_fill_its_shape() {
 /// A chain of functions, each of which runs the next twice.
 fn doubling(levels: usize) -> String {
     let mut text = String::from(
-        "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=1}\n  %y: f64 = for %n carries(%x) {body=f0}\n  return %y\n}\n",
+        "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=1}\n  %y: f64 = for %n carries(%x) {body=f0}\n  \
+         return %y\n}\n",
     );
     for level in 0..levels {
         writeln!(text, "\nfn f{level}(%i: i64, %x: f64) -> f64 {{").unwrap();
@@ -39,7 +40,11 @@ fn doubling(levels: usize) -> String {
         } else {
             let next = format!("for %n carries(%x) {{body=f{}}}", level + 1);
             let again = next.replace("%x", "%y");
-            writeln!(text, "  %n: i64 = constant {{value=1}}\n  %y: f64 = {next}\n  %z: f64 = {again}\n  return %z\n}}").unwrap();
+            writeln!(
+                text,
+                "  %n: i64 = constant {{value=1}}\n  %y: f64 = {next}\n  %z: f64 = {again}\n  return %z\n}}"
+            )
+            .unwrap();
         }
     }
     text
@@ -59,7 +64,8 @@ fn bodies_that_double_at_every_level_are_refused_at_once() {
     verify(&ops::parse(&doubling(8), "doubling.rg").unwrap()).unwrap();
 }
 
-/// More steps than there are rows: a fault of the run, whatever was decided about the loop, and no row beyond the last is touched.
+/// More steps than there are rows: a fault of the run, whatever was decided about the loop, and no row beyond the last
+/// is touched.
 const TOO_MANY_STEPS: &str = "\
 fn main(%x: f64, %s: f64[3], %ct: f64) -> f64, f64[3] {
   %n: i64 = constant {value=5}
@@ -149,8 +155,9 @@ fn a_decision_that_does_not_fit_its_loop_is_refused() {
     ];
     for (k, change) in tampered.into_iter().enumerate() {
         // A strategy's bug may be found before its decision is checked: then it is a panic. No plan comes of it.
-        let planned =
-            catch_unwind(AssertUnwindSafe(|| plan(&program, &Request::by(Arc::new(Tampered(change)))).map(|plan| plan.to_string())));
+        let planned = catch_unwind(AssertUnwindSafe(|| {
+            plan(&program, &Request::by(Arc::new(Tampered(change)))).map(|plan| plan.to_string())
+        }));
         if let Ok(planned) = planned {
             let error = planned.unwrap_err();
             assert_eq!(error.kind, ErrorKind::Verify, "change {k}: {error}");

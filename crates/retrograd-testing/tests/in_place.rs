@@ -127,7 +127,8 @@ fn step(%0: i64, %1: f64[{n}], %2: f64[{n}]) -> f64[{n}] {{
 fn adding_to_an_element_costs_an_element() {
     for how in ["add", "sub"] {
         same_in_long(|n| adding(n, how, "sin"), Arc::new(Auto), every_loop);
-        let both = |n| simplify(&diff::vjp(&adding(n, how, "sin"), &[0, 1], &[0]).unwrap_or_else(|error| panic!("{error}")));
+        let both =
+            |n| simplify(&diff::vjp(&adding(n, how, "sin"), &[0, 1], &[0]).unwrap_or_else(|error| panic!("{error}")));
         same_in_long(both, Arc::new(Auto), every_loop);
     }
 }
@@ -213,7 +214,8 @@ fn the_gradient_of_writes_to_a_vector_keeps_an_element_a_step() {
 
 #[test]
 fn the_gradient_of_writes_to_a_matrix_moves_few_bytes_a_step() {
-    let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)];
+    let strategies: [Arc<dyn Strategy>; 3] =
+        [Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)];
     for strategy in strategies {
         same_in_long(|n| gradient(&matrix(n, "tanh")), strategy, innermost);
     }

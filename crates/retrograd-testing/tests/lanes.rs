@@ -13,28 +13,40 @@ use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::laws::check_plans;
 use retrograd_testing::native::Native;
 
-/// Elements with two corners each: what they compute from `x` at their corners is added to `f` at the same corners, as `write` says.
+/// Elements with two corners each: what they compute from `x` at their corners is added to `f` at the same corners, as
+/// `write` says.
 fn elements(count: usize, nodes: usize, write: &str) -> Program {
     let (array, corners) = (format!("f64[{nodes}]"), format!("i64[{count},2]"));
     let mut text = format!(
         "fn main(%x: {array}, %f: {array}, %t: {corners}) -> {array} {{\n  %n: i64 = constant {{value={count}}}\n  \
-         %g: {array} = for %n carries(%f) invariants(%x, %t) {{body=step}}\n  return %g\n}}\n\
-         fn step(%i: i64, %f: {array}, %x: {array}, %t: {corners}) -> {array} {{\n  %c0: i64 = constant {{value=0}}\n  \
-         %c1: i64 = constant {{value=1}}\n"
+         %g: {array} = for %n carries(%f) invariants(%x, %t) {{body=step}}\n  return %g\n}}\nfn step(%i: i64, %f: \
+         {array}, %x: {array}, %t: {corners}) -> {array} {{\n  %c0: i64 = constant {{value=0}}\n  %c1: i64 = constant \
+         {{value=1}}\n"
     );
     for k in 0..2 {
-        writeln!(text, "  %s{k}: i64[1,1] = dynamic_slice %t, %i, %c{k} {{sizes=[1, 1], step=[1, 1]}}").expect("strings take all");
+        writeln!(text, "  %s{k}: i64[1,1] = dynamic_slice %t, %i, %c{k} {{sizes=[1, 1], step=[1, 1]}}")
+            .expect("strings take all");
         writeln!(text, "  %t{k}: i64 = reshape %s{k} {{shape=[]}}").expect("strings take all");
         writeln!(text, "  %v{k}: f64[1] = dynamic_slice %x, %t{k} {{sizes=[1], step=[1]}}").expect("strings take all");
         writeln!(text, "  %x{k}: f64 = reshape %v{k} {{shape=[]}}").expect("strings take all");
     }
-    let code = ["mul %x0, %x1", "sub %x0, %x1", "mul %y0, %y1", "add %y2, %x0", "div %y3, %y1", "mul %y4, %y2", "sin %y5", "mul %y6, %y6"];
+    let code = [
+        "mul %x0, %x1",
+        "sub %x0, %x1",
+        "mul %y0, %y1",
+        "add %y2, %x0",
+        "div %y3, %y1",
+        "mul %y4, %y2",
+        "sin %y5",
+        "mul %y6, %y6",
+    ];
     for (k, code) in code.iter().chain(&["add %y7, %x1"]).enumerate() {
         writeln!(text, "  %y{k}: f64 = {code}").expect("strings take all");
     }
     text.push_str("  %h0: f64[1] = reshape %y8 {shape=[1]}\n  %h1: f64[1] = reshape %y5 {shape=[1]}\n");
     let code = format!(
-        "  %f0: {array} = {write} %f, %h0, %t0 {{step=[1]}}\n  %f1: {array} = {write} %f0, %h1, %t1 {{step=[1]}}\n  return %f1\n}}\n"
+        "  %f0: {array} = {write} %f, %h0, %t0 {{step=[1]}}\n  %f1: {array} = {write} %f0, %h1, %t1 {{step=[1]}}\n  \
+         return %f1\n}}\n"
     );
     text.push_str(&code);
     let program = ops::parse(&text, "elements.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -112,14 +124,14 @@ fn the_first_fault_of_a_loop_in_lanes_is_that_of_its_first_step() {
     }
 }
 
-/// Elements with two corners each, points of `width` numbers: what is computed of both corners is added number by number, to one corner and then to
-/// the other.
+/// Elements with two corners each, points of `width` numbers: what is computed of both corners is added number by
+/// number, to one corner and then to the other.
 fn points(count: usize, nodes: usize, width: usize) -> Program {
     let (array, corners) = (format!("f64[{nodes},{width}]"), format!("i64[{count},2]"));
     let mut text = format!(
         "fn main(%x: {array}, %f: {array}, %t: {corners}) -> {array} {{\n  %n: i64 = constant {{value={count}}}\n  \
-         %g: {array} = for %n carries(%f) invariants(%x, %t) {{body=step}}\n  return %g\n}}\n\
-         fn step(%i: i64, %f: {array}, %x: {array}, %t: {corners}) -> {array} {{\n"
+         %g: {array} = for %n carries(%f) invariants(%x, %t) {{body=step}}\n  return %g\n}}\nfn step(%i: i64, %f: \
+         {array}, %x: {array}, %t: {corners}) -> {array} {{\n"
     );
     let mut line = |code: String| writeln!(text, "  {code}").expect("strings take all");
     (0..width.max(2)).for_each(|c| line(format!("%c{c}: i64 = constant {{value={c}}}")));

@@ -1,6 +1,6 @@
 //! Random Programs obey the laws. `RETROGRAD_RANDOM=1000000` asks for that many, `RETROGRAD_RANDOM_SEED` for others;
-//! `RETROGRAD_RANDOM_TRIES` says how many smaller Programs are tried where one fails, `RETROGRAD_RANDOM_THIN=16` asks the costly laws of
-//! sixteen times fewer, where it is four times unless told.
+//! `RETROGRAD_RANDOM_TRIES` says how many smaller Programs are tried where one fails, `RETROGRAD_RANDOM_THIN=16` asks
+//! the costly laws of sixteen times fewer, where it is four times unless told.
 
 use std::io::Write;
 
@@ -33,7 +33,11 @@ fn random_programs_obey_the_laws() {
         }
         // Kinks and jumps are seldom, so that differences judge nearly everything.
         assert!(tally.judged > 0.8 || tally.tried < 50, "too little is judged by \"{}\": {tally:?}", law.name);
-        assert!(tally.silent * 5 < tally.tried * 4 || tally.tried < 50, "too few are held to \"{}\": {tally:?}", law.name);
+        assert!(
+            tally.silent * 5 < tally.tried * 4 || tally.tried < 50,
+            "too few are held to \"{}\": {tally:?}",
+            law.name
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! What linear algebra promises beyond its derivatives: factors multiply back, matrices without an answer say so, and routines run anywhere.
+//! What linear algebra promises beyond its derivatives: factors multiply back, matrices without an answer say so, and
+//! routines run anywhere.
 
 use std::sync::Arc;
 
@@ -62,7 +63,10 @@ fn cofactors(a: &[f64], n: usize) -> Vec<f64> {
 fn close(found: &[f64], expected: &[f64]) {
     let scale = expected.iter().fold(1.0_f64, |scale, x| scale.max(x.abs()));
     assert_eq!(found.len(), expected.len());
-    found.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= 1e-10 * scale, "{found:?}\nis not\n{expected:?}"));
+    found
+        .iter()
+        .zip(expected)
+        .for_each(|(a, b)| assert!((a - b).abs() <= 1e-10 * scale, "{found:?}\nis not\n{expected:?}"));
 }
 
 #[test]
@@ -76,9 +80,13 @@ fn factors_multiply_back() {
         close(&product(&l, &transposed(&l, n), n), &definite);
 
         let packed = run("lu %0", &[&a], &ty);
-        let rows = eval::run(&program("lu_permutation %0", &[&a], &format!("i64[{n}]")), std::slice::from_ref(&a)).unwrap();
-        let permuted: Vec<f64> = rows[0].as_i64().iter().flat_map(|row| &x[*row as usize * n..][..n]).copied().collect();
-        let part = |entry: fn(usize, usize, f64) -> f64| (0..n * n).map(|k| entry(k / n, k % n, packed[k])).collect::<Vec<f64>>();
+        let rows =
+            eval::run(&program("lu_permutation %0", &[&a], &format!("i64[{n}]")), std::slice::from_ref(&a)).unwrap();
+        let permuted: Vec<f64> =
+            rows[0].as_i64().iter().flat_map(|row| &x[*row as usize * n..][..n]).copied().collect();
+        let part = |entry: fn(usize, usize, f64) -> f64| {
+            (0..n * n).map(|k| entry(k / n, k % n, packed[k])).collect::<Vec<f64>>()
+        };
         let lower = part(|i, j, x| {
             if i == j {
                 1.0
@@ -201,7 +209,8 @@ fn the_determinant_of_nothing_is_one() {
     assert!(run("adjugate %0", &[&Array::f64([0, 0], vec![])], "f64[0,0]").is_empty());
 }
 
-/// Routines in a loop, under a branch inside it, with arguments that are views and results that are numbers; and after it.
+/// Routines in a loop, under a branch inside it, with arguments that are views and results that are numbers; and after
+/// it.
 const LOOP: &str = "fn main(%a: f64[3,3], %b: f64[4,3,2], %n: i64) -> f64[3,2], f64 {
   %x: f64[1,3,2] = slice %b {start=[1,0,0], stop=[2,3,2], step=[1,1,1]}
   %x0: f64[3,2] = reshape %x {shape=[3,2]}
@@ -259,14 +268,16 @@ fn scratch_is_in_the_plan() {
     let native = Native::new(&program, Arc::new(Auto), None).expect("det has machine code");
     let expected = eval::run(&program, std::slice::from_ref(&a)).expect("no fault");
     native.check(&[a], &expected).unwrap_or_else(|message| panic!("{message}"));
-    // Packed factors with the order of their rows, the result up to where the next array can start, and the marks of cycles.
+    // Packed factors with the order of their rows, the result up to where the next array can start, and the marks of
+    // cycles.
     assert_eq!(native.plan.bytes_peak, 8 * 21 * 20 + 32 + 8 * 20);
 }
 
 #[test]
 fn a_gradient_shares_the_factors() {
     let (a, b) = (random_matrix(40, 3), random_matrix(40, 4));
-    let text = "fn main(%a: f64[40,40], %b: f64[40,40]) -> f64 {\n  %x: f64[40,40] = solve %a, %b {transpose=[0]}\n  %d: f64 = logdet %a\n  %s: f64 = sum %x {axes=[0,1]}\n  %y: f64 = add %s, %d\n  return %y\n}";
+    let text = "fn main(%a: f64[40,40], %b: f64[40,40]) -> f64 {\n  %x: f64[40,40] = solve %a, %b {transpose=[0]}\n  \
+                %d: f64 = logdet %a\n  %s: f64 = sum %x {axes=[0,1]}\n  %y: f64 = add %s, %d\n  return %y\n}";
     let gradient = diff::vjp(&ops::parse(text, "shared.rg").unwrap(), &[0, 1], &[0]).expect("there are rules");
     let native = Native::new(&gradient, Arc::new(Auto), None).expect("it has a plan");
     // Only factors have one row more than columns.
@@ -276,8 +287,8 @@ fn a_gradient_shares_the_factors() {
     native.check(&inputs, &eval::run(&gradient, &inputs).unwrap()).unwrap_or_else(|message| panic!("{message}"));
 }
 
-/// The derivative of the determinant in directions, exact for integers: it replaces one row after the other, each once, as the determinant is
-/// linear in every row. `free` are the rows that stand.
+/// The derivative of the determinant in directions, exact for integers: it replaces one row after the other, each once,
+/// as the determinant is linear in every row. `free` are the rows that stand.
 fn derivative_of_det(a: &[f64], directions: &[&[f64]], free: &[usize], n: usize) -> f64 {
     let Some((direction, rest)) = directions.split_first() else { return expanded(a, n) };
     let by_row = |row: &usize| {
@@ -304,7 +315,9 @@ fn derivatives_of_the_determinant_are_exact_at_every_rank() {
             let (ty, other) = (format!("f64[{n},{n}]"), transposed(&along, n));
             // adj(A)_ji = ∂ det / ∂A_ij, and so on for its derivatives.
             let expected = |directions: &[&[f64]]| {
-                let entry = |at: usize| derivative_of_det(&a, &[directions, &[&basis(at)]].concat(), &(0..n).collect::<Vec<_>>(), n);
+                let entry = |at: usize| {
+                    derivative_of_det(&a, &[directions, &[&basis(at)]].concat(), &(0..n).collect::<Vec<_>>(), n)
+                };
                 transposed(&(0..n * n).map(entry).collect::<Vec<f64>>(), n)
             };
             close(&run("adjugate %0", &[&matrix(n, &a)], &ty), &expected(&[]));

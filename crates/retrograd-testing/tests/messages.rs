@@ -1,4 +1,5 @@
-//! What is said of mistakes: every kind of error in a table with its whole message, which names the op, the line and what would fit.
+//! What is said of mistakes: every kind of error in a table with its whole message, which names the op, the line and
+//! what would fit.
 
 use std::sync::Arc;
 
@@ -31,7 +32,9 @@ fn outcome(text: &str, asked: Asked) -> Result<(), Error> {
         Asked::Reading => Ok(()),
         Asked::Gradient => gradient().map(drop),
         Asked::Tangent => diff::jvp(&program, &[0], &[0]).map(drop),
-        Asked::Budget(bytes) => plan(&gradient()?, &Request { budget: Some(bytes), ..Request::by(Arc::new(Auto)) }).map(drop),
+        Asked::Budget(bytes) => {
+            plan(&gradient()?, &Request { budget: Some(bytes), ..Request::by(Arc::new(Auto)) }).map(drop)
+        }
         Asked::Run(inputs) => {
             let inputs = inputs.iter().map(|text| text.parse()).collect::<Result<Vec<Array>, Error>>()?;
             let error = eval::run(&program, &inputs).map(drop);
@@ -39,7 +42,9 @@ fn outcome(text: &str, asked: Asked) -> Result<(), Error> {
                 && inputs.iter().map(Array::ty).eq(program.main().param_types())
             {
                 let native = Native::new(&program, Arc::new(Auto), None)?;
-                native.check_fault(&inputs, error).unwrap_or_else(|message| panic!("machine code says the same: {message}"));
+                native
+                    .check_fault(&inputs, error)
+                    .unwrap_or_else(|message| panic!("machine code says the same: {message}"));
             }
             error
         }
@@ -75,7 +80,11 @@ fn shapes() {
             "it.rg:2: shape error: %1 in `main`: `reshape` cannot make shape [4] of the 6 elements of f64[2,3]",
         ),
         (
-            one!("%0: f64[2,3], %1: f64[2]", "f64[2]", "dot %0, %1 {lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]}"),
+            one!(
+                "%0: f64[2,3], %1: f64[2]",
+                "f64[2]",
+                "dot %0, %1 {lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]}"
+            ),
             Asked::Reading,
             "it.rg:2: shape error: %2 in `main`: `dot` cannot contract axes [1] of f64[2,3] with axes [0] of f64[2]",
         ),
@@ -100,7 +109,11 @@ fn element_types() {
             Asked::Reading,
             "it.rg:2: type error: %2 in `main`: `add` needs equal element types, found f64 and i64",
         ),
-        (one!("%0: i64", "i64", "sin %0"), Asked::Reading, "it.rg:2: type error: %1 in `main`: `sin` does not take i64"),
+        (
+            one!("%0: i64", "i64", "sin %0"),
+            Asked::Reading,
+            "it.rg:2: type error: %1 in `main`: `sin` does not take i64",
+        ),
         (
             one!("%0: f64[3], %1: f64[2]", "f64[2]", "gather %0, %1 {axis=[0]}"),
             Asked::Reading,
@@ -130,12 +143,14 @@ fn ranks() {
         (
             one!("%0: f64[2,3], %1: i64", "f64[1]", "dynamic_slice %0, %1 {sizes=[1], step=[1]}"),
             Asked::Reading,
-            "it.rg:2: shape error: %2 in `main`: `dynamic_slice` needs one i64 index per axis of f64[2,3], found 1 indices",
+            "it.rg:2: shape error: %2 in `main`: `dynamic_slice` needs one i64 index per axis of f64[2,3], found 1 \
+             indices",
         ),
         (
             one!("%0: f64[2,3], %1: i64[2]", "f64[2]", "take_along_axis %0, %1 {axis=[0]}"),
             Asked::Reading,
-            "it.rg:2: shape error: %2 in `main`: `take_along_axis` along axis 0 of f64[2,3] does not fit indices of i64[2]",
+            "it.rg:2: shape error: %2 in `main`: `take_along_axis` along axis 0 of f64[2,3] does not fit indices of \
+             i64[2]",
         ),
     ]);
 }
@@ -200,14 +215,22 @@ fn indices() {
 #[test]
 fn texts() {
     check(&[
-        (one!("%0: f64", "f64", "sine %0"), Asked::Reading, "it.rg:2: parse error: unknown op `sine`; did you mean `sin`?"),
+        (
+            one!("%0: f64", "f64", "sine %0"),
+            Asked::Reading,
+            "it.rg:2: parse error: unknown op `sine`; did you mean `sin`?",
+        ),
         (one!("%0: f64", "f64", "neg %1"), Asked::Reading, "it.rg:2: parse error: `%1` is read before it is defined"),
         (
             one!("%0: f64", "f64", "sum %0 {axis=[0]}"),
             Asked::Reading,
             "it.rg:2: parse error: `sum` has no attribute `axis`; it has axes, exact",
         ),
-        ("fn main(%0: f64) -> f64 {\n  return %0\n", Asked::Reading, "it.rg:3: parse error: expected `}`, found the end of the text"),
+        (
+            "fn main(%0: f64) -> f64 {\n  return %0\n",
+            Asked::Reading,
+            "it.rg:3: parse error: expected `}`, found the end of the text",
+        ),
     ]);
 }
 
@@ -219,7 +242,11 @@ fn arguments() {
             Asked::Reading,
             "it.rg:2: invalid program: %2 in `main`: `neg` takes 1 arguments, found 2",
         ),
-        (one!("%0: f64[2]", "f64[2]", "neg %0"), Asked::Run(&["1.0"]), "argument error: expected inputs f64[2], found f64"),
+        (
+            one!("%0: f64[2]", "f64[2]", "neg %0"),
+            Asked::Run(&["1.0"]),
+            "argument error: expected inputs f64[2], found f64",
+        ),
         (one!("%0: f64", "f64", "neg %0"), Asked::Run(&[]), "argument error: expected inputs f64, found none"),
         (one!("%0: i64", "i64", "neg %0"), Asked::Gradient, "type error: input 0 is i64; only floats have derivatives"),
     ]);
@@ -228,8 +255,16 @@ fn arguments() {
 #[test]
 fn faults_of_a_run() {
     check(&[
-        (one!("%0: i64, %1: i64", "i64", "div %0, %1"), Asked::Run(&["1", "0"]), "it.rg:2: integer division by zero: in `div`"),
-        (FOR_OF_STREAM, Asked::Run(&["3", "f64[2] [1.0, 2.0]"]), "it.rg:2: index out of bounds: a loop of 3 steps over streams of 2 rows"),
+        (
+            one!("%0: i64, %1: i64", "i64", "div %0, %1"),
+            Asked::Run(&["1", "0"]),
+            "it.rg:2: integer division by zero: in `div`",
+        ),
+        (
+            FOR_OF_STREAM,
+            Asked::Run(&["3", "f64[2] [1.0, 2.0]"]),
+            "it.rg:2: index out of bounds: a loop of 3 steps over streams of 2 rows",
+        ),
     ]);
 }
 
@@ -249,8 +284,8 @@ fn what_does_not_fit_the_budget() {
     check(&[(
         one!("%0: f64[100]", "f64[100]", "sin %0"),
         Asked::Budget(799),
-        "over budget: the budget is 799 bytes; the smallest that this strategy can work with is 1.63 kB (1632 bytes), with 1.0 times the work \
-         of its plan without a budget",
+        "over budget: the budget is 799 bytes; the smallest that this strategy can work with is 1.63 kB (1632 bytes), \
+         with 1.0 times the work of its plan without a budget",
     )]);
 }
 
@@ -259,7 +294,8 @@ fn what_is_not_supported() {
     check(&[(
         CUSTOM_VJP,
         Asked::Tangent,
-        "it.rg:2: unsupported: `f` has a custom_vjp, which forward mode cannot use; give it a custom_jvp, which serves both modes",
+        "it.rg:2: unsupported: `f` has a custom_vjp, which forward mode cannot use; give it a custom_jvp, which \
+         serves both modes",
     )]);
 }
 
@@ -284,8 +320,8 @@ fn a_rule_that_is_missing() {
     b.set_pos(&Pos::new("model.py", 7));
     let y = b.row(row, Attrs::none().ints("axis", [0]), &[x]);
     let program = Program::new(b.finish(vec![y]));
-    let expected =
-        "model.py:7: missing derivative rule: `mystery` has no derivative rule; give it one, or keep it away from what is differentiated";
+    let expected = "model.py:7: missing derivative rule: `mystery` has no derivative rule; give it one, or keep it \
+                    away from what is differentiated";
     for derived in [diff::jvp(&program, &[0], &[0]), diff::vjp(&program, &[0], &[0])] {
         assert_eq!(derived.expect_err("a missing rule is an error, never a zero").to_string(), expected);
     }

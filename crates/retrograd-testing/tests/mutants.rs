@@ -34,9 +34,15 @@ fn every_mutant_applies_to_the_tree() {
         let (file, hunks) = replaced(&patch);
         assert!(!hunks.is_empty() && patch.contains("\nTests: "), "{name} says what it changes and which tests notice");
         let text = fs::read_to_string(folder().join("..").join(file)).unwrap_or_default();
-        stale.extend(hunks.iter().filter(|hunk| text.matches(hunk.as_str()).count() != 1).map(|_| format!("{name}: {file}")));
+        stale.extend(
+            hunks.iter().filter(|hunk| text.matches(hunk.as_str()).count() != 1).map(|_| format!("{name}: {file}")),
+        );
     }
-    assert!(stale.is_empty(), "these mutants no longer fit; make them anew and run `mutants/run` on them:\n{}", stale.join("\n"));
+    assert!(
+        stale.is_empty(),
+        "these mutants no longer fit; make them anew and run `mutants/run` on them:\n{}",
+        stale.join("\n")
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! A loop in a loop may run as one loop over all steps: the same bits, the bytes that were planned, and the steps of the one loop.
+//! A loop in a loop may run as one loop over all steps: the same bits, the bytes that were planned, and the steps of
+//! the one loop.
 
 use std::sync::Arc;
 
@@ -53,7 +54,10 @@ fn nests() -> Vec<(&'static str, String)> {
         ("crossed", nest("%y, %x", "", TURNED, "  return %b, %a\n")),
         ("something before", nest("%q, %y", SCALED, TURNED, "  return %a, %b\n")),
         ("a sum after", nest("%x, %y", "", TURNED, "  %s: f64[160] = add %a, %y\n  return %s, %b\n")),
-        ("both, and a carry that waits", nest("%q, %p", SCALED, TURNED, "  %s: f64[160] = add %a, %y\n  return %s, %y\n")),
+        (
+            "both, and a carry that waits",
+            nest("%q, %p", SCALED, TURNED, "  %s: f64[160] = add %a, %y\n  return %s, %y\n"),
+        ),
     ]
 }
 
@@ -87,7 +91,9 @@ fn one_loop_has_the_bits_and_the_bytes_of_the_nest() {
             let Ok(native) = Native::new(&program, Arc::new(Auto), Some(budget)) else { continue };
             assert!(native.plan.bytes_peak <= budget, "{name}: {}", native.plan);
             as_one += usize::from(!native.plan.unnested.is_empty());
-            native.check(&inputs, &expected).unwrap_or_else(|error| panic!("{name} in {budget} bytes: {error}\n{}", native.plan));
+            native
+                .check(&inputs, &expected)
+                .unwrap_or_else(|error| panic!("{name} in {budget} bytes: {error}\n{}", native.plan));
         }
         assert!(as_one > 3, "{name}: {as_one} plans run the nest as one loop");
     }
@@ -115,14 +121,17 @@ fn stencil(loops: &str) -> String {
 #[test]
 fn a_perfect_nest_costs_what_one_loop_does() {
     let end = "  %2: f64 = sum %1 {axes=[0, 1]}\n  return %2\n}\n";
-    let one = format!("  %0: i64 = constant {{value=10000}}\n  %1: f64[40,40] = for %0 carries(%u) {{body=step}}\n{end}");
+    let one =
+        format!("  %0: i64 = constant {{value=10000}}\n  %1: f64[40,40] = for %0 carries(%u) {{body=step}}\n{end}");
     let outer = "fn outer(%i: i64, %u: f64[40,40]) -> f64[40,40] {
   %0: i64 = constant {value=50}
   %1: f64[40,40] = for %0 carries(%u) {body=step}
   return %1
 }
 ";
-    let two = format!("  %0: i64 = constant {{value=200}}\n  %1: f64[40,40] = for %0 carries(%u) {{body=outer}}\n{end}{outer}");
+    let two = format!(
+        "  %0: i64 = constant {{value=200}}\n  %1: f64[40,40] = for %0 carries(%u) {{body=outer}}\n{end}{outer}"
+    );
     let [one, two] = [one, two].map(|loops| gradient(&stencil(&loops), 1));
     let states = 10_000 * 40 * 40 * 8;
     for budget in [states / 100, states * 3 / 1000] {

@@ -73,7 +73,10 @@ fn step(%i: i64, %x: f64) -> f64 {
     let program = ops::parse(text, "offers.rg").unwrap();
     let program = opt::freeze(&opt::simplify(&diff::vjp(&program, &[0], &[0]).unwrap()));
     let offer = 4_000_000_000;
-    let (all, within) = (plan(&program, &request(Auto, Some(offer))).unwrap(), plan_within(&program, &request(Auto, None), offer).unwrap());
+    let (all, within) = (
+        plan(&program, &request(Auto, Some(offer))).unwrap(),
+        plan_within(&program, &request(Auto, None), offer).unwrap(),
+    );
     assert!(within.bytes_peak < offer / 50 && within.decision.work <= all.decision.work * 65 / 64, "{all}\n{within}");
 }
 

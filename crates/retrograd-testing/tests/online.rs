@@ -1,5 +1,5 @@
-//! A `while` is reversed within fixed slots, however many trips it takes: the peak is what was planned, the steps are those of the table,
-//! the bits are the interpreter's.
+//! A `while` is reversed within fixed slots, however many trips it takes: the peak is what was planned, the steps are
+//! those of the table, the bits are the interpreter's.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -80,7 +80,11 @@ fn executed_steps_are_those_of_the_table_and_the_peak_does_not_depend_on_the_tri
                 let mut look = |_: &Sighting<'_>| executed.set(executed.get() + 1);
                 let (outputs, stats) = code.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut look).unwrap();
                 assert_eq!(executed.get(), *total, "{trips} trips, {slots} slots");
-                assert_eq!(counts(schedule, Sweep::Online, *trips).forward_steps(), *total, "{trips} trips, {slots} slots");
+                assert_eq!(
+                    counts(schedule, Sweep::Online, *trips).forward_steps(),
+                    *total,
+                    "{trips} trips, {slots} slots"
+                );
                 assert_eq!(stats.bytes_peak, plan.bytes_peak, "{trips} trips, {slots} slots");
                 same_outputs(&outputs, &eval::run(&program, &inputs).unwrap()).unwrap();
             }
@@ -90,8 +94,14 @@ fn executed_steps_are_those_of_the_table_and_the_peak_does_not_depend_on_the_tri
 
 #[test]
 fn a_million_trips_run_within_their_slots() {
-    let program = ops::parse(&LOOP.lines().filter(|line| !line.contains("probe")).collect::<Vec<_>>().join("\n"), "loop.rg").unwrap();
-    let plan = plan(&program, &Request { budget: Some(2000), ..Request::by(Arc::new(retrograd_compiler::plan::strategy::Auto)) }).unwrap();
+    let program =
+        ops::parse(&LOOP.lines().filter(|line| !line.contains("probe")).collect::<Vec<_>>().join("\n"), "loop.rg")
+            .unwrap();
+    let plan = plan(
+        &program,
+        &Request { budget: Some(2000), ..Request::by(Arc::new(retrograd_compiler::plan::strategy::Auto)) },
+    )
+    .unwrap();
     let fused = fuse(&plan);
     let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
     for trips in [0, 1, 2, 1000, 1_000_000] {

@@ -51,7 +51,9 @@ fn a_small_output_is_copied_from_the_arena() {
 
 #[test]
 fn a_value_that_is_two_outputs_is_made_in_one_and_copied_to_the_other() {
-    let twice = program(&format!("fn main(%0: f64[{N}]) -> f64[{N}], f64[{N}] {{\n  %1: f64[{N}] = sin %0\n  return %1, %1\n}}\n"));
+    let twice = program(&format!(
+        "fn main(%0: f64[{N}]) -> f64[{N}], f64[{N}] {{\n  %1: f64[{N}] = sin %0\n  return %1, %1\n}}\n"
+    ));
     assert_eq!(bytes(&twice, &[numbers(N)]), (0, 8 * N as u64, 16 * N as u64));
 }
 

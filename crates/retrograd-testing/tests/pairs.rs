@@ -1,5 +1,5 @@
-//! An adjoint shares the states of a forward loop only where they are the same. A pair that is none would be a wrong gradient, under every
-//! strategy alike, so these loops are almost equal.
+//! An adjoint shares the states of a forward loop only where they are the same. A pair that is none would be a wrong
+//! gradient, under every strategy alike, so these loops are almost equal.
 
 use retrograd_compiler::ir::{Array, verify};
 use retrograd_compiler::ops;
@@ -34,7 +34,10 @@ fn back(%i: i64, %c: f64, %a: f64) -> f64 {
     }
     // The same with counts that are known before the run.
     let known = |name: &str, n: i64| format!("  %{name}: i64 = constant {{value={n}}}\n  %end: f64");
-    let text = text.replace("%n: i64, %m: i64, ", "").replace("  %end: f64", &known("n", 5)).replace("  %end: f64", &known("m", 3));
+    let text = text
+        .replace("%n: i64, %m: i64, ", "")
+        .replace("  %end: f64", &known("n", 5))
+        .replace("  %end: f64", &known("m", 3));
     check(&text, &[Array::scalar(0.7), Array::scalar(1.0)]);
 }
 

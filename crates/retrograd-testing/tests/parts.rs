@@ -47,7 +47,9 @@ fn lengths(program: &Program, inputs: &[Array]) -> Vec<usize> {
 #[test]
 fn straight_line_code_becomes_functions_of_bounded_length() {
     let (code, x) = rounds("f64", 1500, 0);
-    let text = format!("fn main(%x0: f64, %p: f64, %t1: f64) -> f64 {{\n{code}  %s: f64 = add %t1501, %x{x}\n  return %s\n}}\n");
+    let text = format!(
+        "fn main(%x0: f64, %p: f64, %t1: f64) -> f64 {{\n{code}  %s: f64 = add %t1501, %x{x}\n  return %s\n}}\n"
+    );
     let inputs = [0.3, 0.7, 0.0, 1.0].map(Array::scalar);
     let lengths = lengths(&gradient(&parse(&text)), &inputs);
     assert!(lengths.len() > 8 && lengths.iter().all(|length| *length < 4096), "{lengths:?}");
@@ -76,7 +78,8 @@ fn step(%i: i64, %x0: f64, %t1: f64, %p: f64) -> f64, f64 {{
 fn loops_over_arrays_have_bounded_length() {
     let (code, x) = rounds("f64[20]", 400, 0);
     let text = format!(
-        "fn main(%x0: f64[20], %p: f64[20], %t1: f64[20]) -> f64[20] {{\n{code}  %s: f64[20] = add %t401, %x{x}\n  return %s\n}}\n"
+        "fn main(%x0: f64[20], %p: f64[20], %t1: f64[20]) -> f64[20] {{\n{code}  %s: f64[20] = add %t401, %x{x}\n  \
+         return %s\n}}\n"
     );
     let array = |start: f64| Array::f64([20], (0..20).map(|k| start + f64::from(k) / 20.0).collect::<Vec<_>>());
     let program = gradient(&parse(&text));

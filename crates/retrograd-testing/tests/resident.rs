@@ -1,5 +1,5 @@
-//! What the operating system says of the memory of a run is what was planned: half a gigabyte where everything is kept, five megabytes
-//! under a budget of five. One test alone, because it looks at the whole process.
+//! What the operating system says of the memory of a run is what was planned: half a gigabyte where everything is kept,
+//! five megabytes under a budget of five. One test alone, because it looks at the whole process.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -43,7 +43,9 @@ fn run(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> (
     let plan = plan(program, &Request { budget, ..Request::by(strategy) }).unwrap();
     let fused = fuse(&plan);
     let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
-    let numbers = |shift: f64| Array::f64([12_500], (0..12_500).map(|k| 1.5 + (f64::from(k) * shift).sin() / 4.0).collect::<Vec<_>>());
+    let numbers = |shift: f64| {
+        Array::f64([12_500], (0..12_500).map(|k| 1.5 + (f64::from(k) * shift).sin() / 4.0).collect::<Vec<_>>())
+    };
     let inputs = [numbers(0.1), numbers(0.2)];
     // The highest mark of memory starts from here.
     fs::write("/proc/self/clear_refs", "5").unwrap();

@@ -1,8 +1,8 @@
-//! What is saved and loaded runs as before: the same bits, the same errors, the same peak; no damaged file is taken for a whole one, and a
-//! crafted one, whose checksum is right, gives an error or the run of a valid Program.
+//! What is saved and loaded runs as before: the same bits, the same errors, the same peak; no damaged file is taken for
+//! a whole one, and a crafted one, whose checksum is right, gives an error or the run of a valid Program.
 //!
-//! `RETROGRAD_FUZZ=1000000` asks for that many damaged and crafted files. `BLESS=1` writes the stored file anew, which is right when the form of files has
-//! another number.
+//! `RETROGRAD_FUZZ=1000000` asks for that many damaged and crafted files. `BLESS=1` writes the stored file anew, which
+//! is right when the form of files has another number.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,9 +36,11 @@ fn main(%a: f64[20,20], %b: f64[20,20]) -> f64[20,20] {
 }
 ";
 
-/// The Programs of `testdata/run` that verify, with their inputs, and a product of matrices; and the gradients of those that have any.
+/// The Programs of `testdata/run` that verify, with their inputs, and a product of matrices; and the gradients of those
+/// that have any.
 fn cases() -> Vec<(String, Program, Vec<Array>)> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(testdata().join("run")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(testdata().join("run")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let product = ops::parse(PRODUCT, "product.rg").unwrap();
     let sides = [1, 2].map(|seed| Random::new(seed).array(&Type::f64([20, 20]), (-1.0, 1.0)));
@@ -109,8 +111,10 @@ fn plans(program: &Program) -> Vec<Plan> {
         Ok(_) | Err(_) => 0,
     };
     let budgets = [least, least + free.bytes_peak.saturating_sub(least) / 2].map(within).into_iter().flatten();
-    let others =
-        strategy::all().into_iter().skip(1).filter_map(|strategy| plan(program, &Request { threads: 3, ..Request::by(strategy) }).ok());
+    let others = strategy::all()
+        .into_iter()
+        .skip(1)
+        .filter_map(|strategy| plan(program, &Request { threads: 3, ..Request::by(strategy) }).ok());
     budgets.chain(others).chain([free]).collect()
 }
 
@@ -133,7 +137,10 @@ fn what_is_loaded_runs_as_what_was_saved() {
             compared += 1;
         }
     }
-    assert!(compared >= 100 && faults >= 2 && gradients >= 20, "{compared} plans, {faults} faults, {gradients} gradients");
+    assert!(
+        compared >= 100 && faults >= 2 && gradients >= 20,
+        "{compared} plans, {faults} faults, {gradients} gradients"
+    );
 }
 
 #[test]
@@ -165,7 +172,9 @@ fn count() -> u64 {
 fn files() -> Vec<(Vec<u8>, Vec<Array>)> {
     let mut files = vec![];
     for (_, program, inputs) in cases() {
-        files.extend(plans(&program).iter().map(|plan| (Saved::new(plan.decided()).to_bytes().unwrap(), inputs.clone())));
+        files.extend(
+            plans(&program).iter().map(|plan| (Saved::new(plan.decided()).to_bytes().unwrap(), inputs.clone())),
+        );
     }
     files
 }
@@ -195,8 +204,8 @@ fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A crafted file: bytes after the version are changed, taken away, put in or taken from another file, so that numbers, counts, types, ops,
-/// names and parts of decisions are others; the checksum is right.
+/// A crafted file: bytes after the version are changed, taken away, put in or taken from another file, so that numbers,
+/// counts, types, ops, names and parts of decisions are others; the checksum is right.
 fn craft(file: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let body = HEADER_BYTES + 1 + env!("CARGO_PKG_VERSION").len();
     let mut bytes = file.to_vec();
@@ -218,7 +227,10 @@ fn craft(file: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
             }
             6 => {
                 // A number of many bytes: the largest, or a large one.
-                bytes.splice(at..=at, if random.below(2) == 0 { vec![0xff, 0xff, 0xff, 0xff, 0x0f] } else { vec![0x80, 0x80, 0x40] });
+                bytes.splice(
+                    at..=at,
+                    if random.below(2) == 0 { vec![0xff, 0xff, 0xff, 0xff, 0x0f] } else { vec![0x80, 0x80, 0x40] },
+                );
             }
             7 => {
                 let to = body + random.below(bytes.len() - body);
@@ -252,7 +264,8 @@ fn a_crafted_file_is_an_error_or_a_valid_program() {
             } else {
                 small_inputs(executable.inputs(), &mut random)
             };
-            let small = executable.bytes_peak() <= 1 << 26 && executable.outputs().iter().all(|ty| ty.elements() <= 1 << 20);
+            let small =
+                executable.bytes_peak() <= 1 << 26 && executable.outputs().iter().all(|ty| ty.elements() <= 1 << 20);
             let Some(inputs) = inputs.filter(|_| small) else { return Ok(None) };
             run_shortly(&executable.spilling_to(std::env::temp_dir()), &inputs).map(Some)
         }));
@@ -270,7 +283,8 @@ fn a_crafted_file_is_an_error_or_a_valid_program() {
     );
 }
 
-/// Runs between guards as often as it takes to see that no byte outside of the arena changes; a loop of very many steps is stopped.
+/// Runs between guards as often as it takes to see that no byte outside of the arena changes; a loop of very many steps
+/// is stopped.
 fn run_shortly(executable: &Executable, inputs: &[Array]) -> Result<(), Error> {
     let inputs: Vec<&Array> = inputs.iter().collect();
     let stop = AtomicBool::new(false);
@@ -343,7 +357,8 @@ fn the_stored_file_is_read() {
     if std::env::var_os("BLESS").is_some() {
         Saved::new(plan.decided()).save(&path).unwrap();
     }
-    let advice = "if what is stored has changed since the last release, raise FORMAT in retrograd/src/saved.rs; then bless";
+    let advice =
+        "if what is stored has changed since the last release, raise FORMAT in retrograd/src/saved.rs; then bless";
     let stored = Saved::load(&path).and_then(|saved| saved.compile(&Backend::Cranelift));
     let stored = stored.unwrap_or_else(|error| panic!("{error}\n{advice}"));
     let (found, _) = stored.run(&inputs).unwrap_or_else(|error| panic!("{error}\n{advice}"));

@@ -1,5 +1,5 @@
-//! What spectral decompositions promise beyond their derivatives: factors multiply back, also of hard matrices; what coincides has the
-//! derivative that exists, or an error.
+//! What spectral decompositions promise beyond their derivatives: factors multiply back, also of hard matrices; what
+//! coincides has the derivative that exists, or an error.
 
 use retrograd_compiler::ir::{Array, Data, ErrorKind, Program, Type};
 use retrograd_compiler::{diff, eval, ops};
@@ -24,7 +24,11 @@ fn numbers(x: &Array) -> Vec<f64> {
 }
 
 fn to(name: &str, x: &Array) -> Array {
-    if name == "f32" { Array::new(x.shape(), Data::F32(x.as_f64().iter().map(|x| *x as f32).collect())) } else { x.clone() }
+    if name == "f32" {
+        Array::new(x.shape(), Data::F32(x.as_f64().iter().map(|x| *x as f32).collect()))
+    } else {
+        x.clone()
+    }
 }
 
 /// A B with A of m×k.
@@ -41,7 +45,11 @@ fn transposed(a: &[f64], n: usize) -> Vec<f64> {
 #[track_caller]
 fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
-    let far = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, |a: f64, b| if b.is_nan() { f64::NAN } else { a.max(b) });
+    let far = found
+        .iter()
+        .zip(expected)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, |a: f64, b| if b.is_nan() { f64::NAN } else { a.max(b) });
     assert!(far <= tolerance, "{far:e} is more than {tolerance:e}");
 }
 
@@ -110,7 +118,11 @@ fn singular_vectors_multiply_back() {
             let matrix = Array::f64([m, n], a.clone());
             let sigma = numbers(&row("svdvals %0 {degenerate=[0], order=[0]}", &matrix, &format!("f64[{n}]")));
             let vectors = |name: &str, rows: usize| {
-                numbers(&row(&format!("{name} %0 {{columns=[0, {n}], degenerate=[0], order=[0]}}"), &matrix, &format!("f64[{rows},{n}]")))
+                numbers(&row(
+                    &format!("{name} %0 {{columns=[0, {n}], degenerate=[0], order=[0]}}"),
+                    &matrix,
+                    &format!("f64[{rows},{n}]"),
+                ))
             };
             let (u, v) = (vectors("left_vectors", m), vectors("right_vectors", n));
             let tolerance = 20.0 * (m as f64) * f64::EPSILON;
@@ -131,20 +143,26 @@ fn small_singular_values_are_accurate() {
     let h = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0, 1.0];
     let a: Vec<f64> = h.iter().enumerate().map(|(k, x)| x * scales[k % 4]).collect();
     let sigma = numbers(&row("svdvals %0 {degenerate=[0], order=[0]}", &Array::f64([4, 4], a), "f64[4]"));
-    sigma.iter().zip(scales).for_each(|(sigma, scale)| assert!((sigma / (2.0 * scale) - 1.0).abs() < 1e-14, "{sigma:e}"));
+    sigma
+        .iter()
+        .zip(scales)
+        .for_each(|(sigma, scale)| assert!((sigma / (2.0 * scale) - 1.0).abs() < 1e-14, "{sigma:e}"));
 }
 
 /// f(A) = Σ cᵢ of a row over A.
 fn weighted(row: &str, ty: &str, result: &str, c: &str) -> Program {
     program(&format!(
-        "fn main(%a: {ty}) -> f64 {{\n  %y: {result} = {row}\n  %c: {result} = constant {{value={result} {c}}}\n  %p: {result} = mul %y, %c\n  %s: f64 = sum %p {{axes=[{}]}}\n  return %s\n}}",
+        "fn main(%a: {ty}) -> f64 {{\n  %y: {result} = {row}\n  %c: {result} = constant {{value={result} {c}}}\n  %p: \
+         {result} = mul %y, %c\n  %s: f64 = sum %p {{axes=[{}]}}\n  return %s\n}}",
         if result.contains(',') { "0, 1" } else { "0" }
     ))
 }
 
 fn gradient(program: &Program, a: Array) -> Result<Vec<f64>, ErrorKind> {
     let derived = diff::vjp(program, &[0], &[0]).expect("every row has a rule");
-    eval::run(&derived, &[a, Array::scalar(1.0)]).map(|results| results[1].as_f64().to_vec()).map_err(|error| error.kind)
+    eval::run(&derived, &[a, Array::scalar(1.0)])
+        .map(|results| results[1].as_f64().to_vec())
+        .map_err(|error| error.kind)
 }
 
 fn is_refused(outcome: Result<Vec<f64>, ErrorKind>) {
@@ -169,7 +187,15 @@ fn values_that_coincide_and_are_treated_alike_have_a_gradient() {
 #[test]
 fn vectors_have_a_gradient_where_their_values_are_simple() {
     let of = |columns: &str, result: &str, c: &str| {
-        gradient(&weighted(&format!("eigenvectors %a {{columns=[{columns}], degenerate=[0], order=[0]}}"), "f64[3,3]", result, c), twice())
+        gradient(
+            &weighted(
+                &format!("eigenvectors %a {{columns=[{columns}], degenerate=[0], order=[0]}}"),
+                "f64[3,3]",
+                result,
+                c,
+            ),
+            twice(),
+        )
     };
     assert!(of("2, 3", "f64[3,1]", "[[1.0], [2.0], [3.0]]").is_ok());
     is_refused(of("0, 1", "f64[3,1]", "[[1.0], [2.0], [3.0]]"));
@@ -180,7 +206,10 @@ fn vectors_have_a_gradient_where_their_values_are_simple() {
 #[test]
 fn what_is_asked_for_as_zero_is() {
     let row = "eigenvectors %a {columns=[0, 3], degenerate=[1], order=[0]}";
-    let found = gradient(&weighted(row, "f64[3,3]", "f64[3,3]", "[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]"), twice());
+    let found = gradient(
+        &weighted(row, "f64[3,3]", "f64[3,3]", "[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]"),
+        twice(),
+    );
     assert!(found.expect("on request").iter().all(|x| x.is_finite()));
 }
 
@@ -190,7 +219,8 @@ fn singular_values_that_are_zero_have_no_derivative() {
     let of = |c: &str| gradient(&weighted("svdvals %a {degenerate=[0], order=[0]}", "f64[2,2]", "f64[2]", c), a());
     close(&of("[1.0, 0.0]").expect("3 is simple"), &[1.0, 0.0, 0.0, 0.0], 0.0);
     is_refused(of("[1.0, 1.0]"));
-    let nuclear = |a: Array| gradient(&program("fn main(%a: f64[2,2]) -> f64 {\n  %y: f64 = nuclear_norm %a\n  return %y\n}"), a);
+    let nuclear =
+        |a: Array| gradient(&program("fn main(%a: f64[2,2]) -> f64 {\n  %y: f64 = nuclear_norm %a\n  return %y\n}"), a);
     is_refused(nuclear(a()));
     close(&nuclear(Array::f64([2, 2], vec![0.0, -2.0, 2.0, 0.0])).expect("both are 2"), &[0.0, -1.0, 1.0, 0.0], 1e-15);
 }
@@ -202,7 +232,8 @@ fn what_needs_no_vectors_is_smooth_where_values_coincide() {
     let tall = Array::f64([3, 2], vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     for (op, result) in [("polar", "f64[3,3]"), ("nuclear_norm", "f64")] {
         let text = format!("fn main(%0: f64[3,3]) -> {result} {{\n  %1: {result} = {op} %0\n  return %1\n}}");
-        diff::check::check_to_order(&program(&text), std::slice::from_ref(&turn), 2, 5).unwrap_or_else(|error| panic!("{op}: {error}"));
+        diff::check::check_to_order(&program(&text), std::slice::from_ref(&turn), 2, 5)
+            .unwrap_or_else(|error| panic!("{op}: {error}"));
     }
     let text = "fn main(%0: f64[3,2], %1: f64[1]) -> f64[2,3] {\n  %2: f64[2,3] = pinv %0, %1\n  return %2\n}";
     diff::check::check_to_order(&program(text), &[tall, Array::f64([1], vec![1e-10])], 2, 5).unwrap();

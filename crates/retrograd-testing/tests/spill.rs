@@ -1,5 +1,5 @@
-//! States on a disk: the same bits, the bytes that were planned in memory and on disk, the steps that were planned; and whatever happens to
-//! the disk, a clear error and nothing left behind.
+//! States on a disk: the same bits, the bytes that were planned in memory and on disk, the steps that were planned; and
+//! whatever happens to the disk, a clear error and nothing left behind.
 
 use std::cell::Cell;
 use std::fs;
@@ -251,7 +251,9 @@ fn runs_at_the_same_time_in_one_directory_do_not_meet() {
     spilling("together", |code, _| {
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| same_outputs(&code.run(&inputs().iter().collect::<Vec<_>>()).unwrap().0, &expected).unwrap());
+                scope.spawn(|| {
+                    same_outputs(&code.run(&inputs().iter().collect::<Vec<_>>()).unwrap().0, &expected).unwrap()
+                });
             }
         });
     });
@@ -275,14 +277,21 @@ fn a_full_disk_is_an_error() {
     // Files of at most 4 blocks of 512 or 1024 bytes, and no signal where one would grow beyond.
     let limited = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact spill::child_of_a_full_disk";
     let program = std::env::current_exe().unwrap();
-    let output = Command::new("bash").args(["-c", limited]).arg(program).env("RETROGRAD_FULL_DISK", "1").output().unwrap();
-    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output =
+        Command::new("bash").args(["-c", limited]).arg(program).env("RETROGRAD_FULL_DISK", "1").output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn two_processes_in_one_directory_do_not_meet() {
-    let (filter, shared) = (["--exact", "spill::runs_at_the_same_time_in_one_directory_do_not_meet"], directory("shared"));
+    let (filter, shared) =
+        (["--exact", "spill::runs_at_the_same_time_in_one_directory_do_not_meet"], directory("shared"));
     let start = || {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(filter).env("RETROGRAD_SHARED", &shared).stdout(std::process::Stdio::null()).spawn().unwrap()

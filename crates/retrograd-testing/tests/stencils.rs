@@ -1,4 +1,5 @@
-//! Rows of a stencil are computed several at a time: the same bits for every number of rows, and what two rows have in common is loaded and computed once.
+//! Rows of a stencil are computed several at a time: the same bits for every number of rows, and what two rows have in
+//! common is loaded and computed once.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Request, Strategy, plan};
 use retrograd_testing::laws::check_plans;
 
-/// The inner cells of an array, each with its neighbours along every axis, by turns added and subtracted, and the cell itself.
+/// The inner cells of an array, each with its neighbours along every axis, by turns added and subtracted, and the cell
+/// itself.
 fn stencil(shape: &[usize]) -> Program {
     let inner: Vec<usize> = shape.iter().map(|extent| extent - 2).collect();
     let (ty, inside, ones) = (format!("f64{shape:?}"), format!("f64{inner:?}"), vec![1; shape.len()]);
@@ -78,7 +80,8 @@ fn kernel(program: &Program) -> Kernel {
 #[test]
 fn what_two_rows_read_is_loaded_once() {
     let loops = |shape: &[usize]| loops(&kernel(&stencil(shape)));
-    // Four rows read two rows more than they are, and in each their neighbours to the left and to the right; two rows remain.
+    // Four rows read two rows more than they are, and in each their neighbours to the left and to the right; two rows
+    // remain.
     assert_eq!(loops(&[32, 40]), [[6 + 4 * 2, 0, 4], [5, 0, 1]]);
     assert_eq!(loops(&[30, 40]), [[6 + 4 * 2, 0, 4]]);
     // Along one axis there are no rows.

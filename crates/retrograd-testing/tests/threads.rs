@@ -127,7 +127,8 @@ fn short_arrays_stay_on_one_thread() {
     check(text, &[ramp([100])], [1, 1, 1]);
 }
 
-/// Every row goes through a loop of its own, with arrays that live while it lasts; the last chunk is shorter than the others.
+/// Every row goes through a loop of its own, with arrays that live while it lasts; the last chunk is shorter than the
+/// others.
 const ROWS: &str = "fn main(%x: f64[1003,40], %w: f64[40]) -> f64[1003,40] {
   %n: i64 = constant {value=1003}
   %y: f64[1003,40] = for %n invariants(%w) streams(%x) {body=row, bound=1003}
@@ -172,8 +173,9 @@ fn step(%i: i64, %s: f64[10000], %theta: f64[10000]) -> f64[10000] {
     check_map(&gradient, &[ramp([10_000]), ramp([10_000]), Array::scalar(1.0)]);
     // A budget that has no room for a second thread has room for one.
     let [alone, shared] = [1, 2].map(|threads| plan_for(&gradient, threads));
-    let within =
-        |budget, threads| plan(&gradient, &Request { budget: Some(budget), threads, ..Request::by(Arc::new(Auto)) }).expect("it fits");
+    let within = |budget, threads| {
+        plan(&gradient, &Request { budget: Some(budget), threads, ..Request::by(Arc::new(Auto)) }).expect("it fits")
+    };
     assert_eq!(within(shared.bytes_peak, 2).placed().frames.len(), 1);
     let tight = within(alone.bytes_peak, 2);
     assert!(tight.bytes_peak <= alone.bytes_peak && tight.decision.work == alone.decision.work);

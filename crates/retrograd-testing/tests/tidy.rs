@@ -10,8 +10,18 @@ const LINE: [&str; 7] = ["ir", "ops", "eval", "opt", "diff", "plan", "fuse"];
 const UNSAFE: [&str; 2] = ["retrograd-jit", "retrograd-python"];
 
 /// What would make the compiler depend on more than its input.
-const IMPURE: [&str; 10] =
-    ["std::env", "std::time", "std::fs", "std::io", "std::net", "std::process", "std::thread", "HashMap", "HashSet", "println!"];
+const IMPURE: [&str; 10] = [
+    "std::env",
+    "std::time",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "HashMap",
+    "HashSet",
+    "println!",
+];
 
 /// Names that say nothing, and words that mean too much here.
 const WORDS: [&str; 15] = [
@@ -43,7 +53,8 @@ fn root() -> PathBuf {
 
 /// Files under a folder, in order; what is built or hidden is left out.
 fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     let name = |path: &Path| path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     paths.retain(|path| !name(path).starts_with('.') && name(path) != "target" && name(path) != "__pycache__");
@@ -92,7 +103,8 @@ fn modules_of_the_compiler_use_only_those_to_their_left() {
         assert!(!sources.is_empty(), "{folder} has sources");
         for (path, text) in sources {
             for (number, line) in code(&text) {
-                let right = |name: &&str| LINE.iter().position(|other| other == name).is_some_and(|other| other > position);
+                let right =
+                    |name: &&str| LINE.iter().position(|other| other == name).is_some_and(|other| other > position);
                 broken.extend(used(line).into_iter().filter(right).map(|name| format!("{path}:{number} uses {name}")));
             }
         }
@@ -104,7 +116,9 @@ fn modules_of_the_compiler_use_only_those_to_their_left() {
 fn unsafe_is_where_machine_code_and_python_are() {
     let allowed = |path: &str| UNSAFE.iter().any(|name| path.starts_with(&format!("crates/{name}/")));
     let mut broken = vec![];
-    for (path, text) in sources("crates", &["rs"]).into_iter().filter(|(path, _)| !allowed(path) && !path.ends_with("tests/tidy.rs")) {
+    for (path, text) in
+        sources("crates", &["rs"]).into_iter().filter(|(path, _)| !allowed(path) && !path.ends_with("tests/tidy.rs"))
+    {
         // Text that is printed is no code.
         let outside_of_text = |line: &str| line.replace("\\\"", "").split('"').step_by(2).collect::<String>();
         let holds = |line: &str| line.contains("unsafe ") || line.contains("unsafe{");
@@ -119,7 +133,9 @@ fn the_compiler_is_pure() {
     let mut broken = vec![];
     for (path, text) in sources("crates/retrograd-compiler/src", &["rs"]) {
         for (number, line) in code(&text) {
-            broken.extend(IMPURE.iter().filter(|word| line.contains(**word)).map(|word| format!("{path}:{number} uses {word}")));
+            broken.extend(
+                IMPURE.iter().filter(|word| line.contains(**word)).map(|word| format!("{path}:{number} uses {word}")),
+            );
         }
     }
     report("same input, same bytes", broken);
@@ -139,7 +155,8 @@ fn names_say_what_is_inside() {
 
 #[test]
 fn every_crate_has_the_lints_of_the_workspace() {
-    let manifests: Vec<_> = sources("crates", &["toml"]).into_iter().filter(|(path, _)| path.ends_with("/Cargo.toml")).collect();
+    let manifests: Vec<_> =
+        sources("crates", &["toml"]).into_iter().filter(|(path, _)| path.ends_with("/Cargo.toml")).collect();
     assert!(manifests.len() > 3, "crates have manifests");
     let without = manifests.into_iter().filter(|(_, text)| !text.contains("[lints]\nworkspace = true"));
     report("lints are shared", without.map(|(path, _)| path).collect());
@@ -173,7 +190,8 @@ fn every_file_of_tests_runs() {
         let (name, all) = (name.strip_suffix(".rs")?, root().join(folder).join("all.rs"));
         let manifest = root().join(folder).join("../Cargo.toml");
         let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
-        let listed = read(&all).contains(&format!("mod {name};\n")) || read(&manifest).contains(&format!("name = \"{name}\""));
+        let listed =
+            read(&all).contains(&format!("mod {name};\n")) || read(&manifest).contains(&format!("name = \"{name}\""));
         let integration = folder.ends_with("/tests") && !folder.contains("/src/");
         (integration && !listed).then_some(path)
     });

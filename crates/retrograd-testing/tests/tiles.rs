@@ -1,4 +1,5 @@
-//! Loops over levels of columns that are alike run tile by tile: several of them in one loop over tiles, with and without adjoints.
+//! Loops over levels of columns that are alike run tile by tile: several of them in one loop over tiles, with and
+//! without adjoints.
 
 use std::sync::Arc;
 
@@ -15,9 +16,11 @@ const COLUMNS: &str = include_str!("../../../testdata/plan/columns.rg");
 /// They with other extents.
 fn columns(rows: usize, long: usize, levels: usize) -> Program {
     let text = COLUMNS.split("// ---- expected").next().unwrap();
-    let text = text.replace("4,40,10", &format!("{rows},{long},{levels}")).replace("4,40,1]", &format!("{rows},{long},1]"));
+    let text =
+        text.replace("4,40,10", &format!("{rows},{long},{levels}")).replace("4,40,1]", &format!("{rows},{long},1]"));
     let text = text.replace("4,40]", &format!("{rows},{long}]")).replace("[4, 40, 1]", &format!("[{rows}, {long}, 1]"));
-    let text = text.replace("[4, 40]", &format!("[{rows}, {long}]")).replace("value=9", &format!("value={}", levels - 1));
+    let text =
+        text.replace("[4, 40]", &format!("[{rows}, {long}]")).replace("value=9", &format!("value={}", levels - 1));
     let program = ops::parse(&text, "columns.rg").unwrap();
     verify(&program).unwrap();
     program
@@ -25,7 +28,10 @@ fn columns(rows: usize, long: usize, levels: usize) -> Program {
 
 fn inputs(rows: usize, long: usize, levels: usize) -> [Array; 2] {
     let numbers = |n: usize, by: f64| (0..n).map(|k| 1.5 + (k as f64 * by).sin()).collect::<Vec<_>>();
-    [Array::f64([rows, long, levels], numbers(rows * long * levels, 0.1)), Array::f64([rows, long], numbers(rows * long, 0.7))]
+    [
+        Array::f64([rows, long, levels], numbers(rows * long * levels, 0.1)),
+        Array::f64([rows, long], numbers(rows * long, 0.7)),
+    ]
 }
 
 fn native(program: &Program, strategy: impl Strategy + 'static) -> Native {

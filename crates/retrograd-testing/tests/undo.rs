@@ -1,5 +1,5 @@
-//! Loops that change little of what they carry keep a log of what they overwrite: the same bits as with states, and the bytes that were
-//! planned.
+//! Loops that change little of what they carry keep a log of what they overwrite: the same bits as with states, and the
+//! bytes that were planned.
 
 use std::sync::Arc;
 
@@ -40,7 +40,9 @@ fn what_is_put_back_has_the_bits_of_the_states() {
         for budget in (1..=40).map(|part| most * part / 20) {
             let Ok(native) = Native::new(&program, Arc::new(Auto), Some(budget)) else { continue };
             assert!(native.plan.bytes_peak <= budget, "{name}: {}", native.plan);
-            native.check(&inputs, &expected).unwrap_or_else(|error| panic!("{name} in {budget} bytes: {error}\n{}", native.plan));
+            native
+                .check(&inputs, &expected)
+                .unwrap_or_else(|error| panic!("{name} in {budget} bytes: {error}\n{}", native.plan));
             by_logs += usize::from(!native.plan.logs.is_empty());
         }
         assert!(by_logs > 3, "{name}: {by_logs} plans keep a log\n{program}");

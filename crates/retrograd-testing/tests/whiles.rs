@@ -1,5 +1,5 @@
-//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes, and their machine code
-//! under every plan.
+//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes, and
+//! their machine code under every plan.
 
 use retrograd_compiler::ir::{Array, ErrorKind, Op, Program, verify};
 use retrograd_compiler::{diff, eval, ops, opt};
@@ -22,14 +22,17 @@ fn check(text: &str, inputs: &[Array]) {
     check_native(&program, inputs);
 }
 
-/// Values, gradients and gradients of gradients, with the values and without, are the interpreter's bits under every strategy and budget.
+/// Values, gradients and gradients of gradients, with the values and without, are the interpreter's bits under every
+/// strategy and budget.
 fn check_native(program: &Program, inputs: &[Array]) {
     for seed in [0, 1] {
         let mut case = Some(Case { seed, size: Size::Small, program: program.clone(), inputs: inputs.to_vec() });
         for order in 0..3 {
             let Some(Case { program, inputs, .. }) = &case else { break };
-            check_plans(program, inputs, &strategies()).unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
-            case = Trial::new(case.expect("just seen")).gradient().unwrap_or_else(|message| panic!("{message}")).cloned();
+            check_plans(program, inputs, &strategies())
+                .unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
+            case =
+                Trial::new(case.expect("just seen")).gradient().unwrap_or_else(|message| panic!("{message}")).cloned();
         }
     }
 }
@@ -46,7 +49,8 @@ fn first_order(program: &Program, inputs: &[f64]) -> Vec<f64> {
     results[program.main().results.len()..].iter().map(|array| array.as_f64()[0]).collect()
 }
 
-/// s = s θ + sin(s) / 2 until it is at least 2; the condition is not close to its edge, so trips do not change under a small change of inputs.
+/// s = s θ + sin(s) / 2 until it is at least 2; the condition is not close to its edge, so trips do not change under a
+/// small change of inputs.
 const GROW: &str = "
 fn main(%s: f64, %t: f64) -> f64, i64 {
   %e: f64, %n: i64 = while carries(%s) invariants(%t) {cond=below, body=step}
@@ -279,7 +283,8 @@ fn step(%k: i64, %a: f64, %b: f64, %c: f64) -> i64, f64, f64, f64 {
 }",
     );
     let simple = opt::simplify(&program);
-    let Some(Op::While(op)) = simple.main().insts.iter().map(|inst| &inst.op).find(|op| matches!(op, Op::While(_))) else {
+    let Some(Op::While(op)) = simple.main().insts.iter().map(|inst| &inst.op).find(|op| matches!(op, Op::While(_)))
+    else {
         panic!("a while is left\n{simple}")
     };
     // The counter and a; b is dead, and c never changes.
@@ -322,7 +327,8 @@ fn a_custom_vjp_is_what_reverse_mode_uses() {
         assert_eq!(error.kind, ErrorKind::Unsupported);
         assert_eq!(
             error.to_string(),
-            "test.rg:3: unsupported: `f` has a custom_vjp, which forward mode cannot use; give it a custom_jvp, which serves both modes"
+            "test.rg:3: unsupported: `f` has a custom_vjp, which forward mode cannot use; give it a custom_jvp, which \
+             serves both modes"
         );
     }
 }
@@ -373,7 +379,12 @@ fn a_custom_jvp_that_is_not_linear_is_refused_in_reverse_mode() {
     assert!(diff::jvp(&program, &[0], &[0]).is_ok());
     let error = diff::vjp(&program, &[0], &[0]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Argument);
-    assert!(error.to_string().starts_with("test.rg:18: argument error: the tangent function of a custom_jvp must be linear"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("test.rg:18: argument error: the tangent function of a custom_jvp must be linear"),
+        "{error}"
+    );
 }
 
 /// The identity, whose cotangent is clipped to 1, in a loop or not.
@@ -403,17 +414,22 @@ fn clip(%ct: f64) -> f64 {{
 
 #[test]
 fn a_cotangent_is_clipped_in_straight_line_code_and_in_loops() {
-    let straight =
-        clipped("fn main(%x: f64) -> f64 {\n  %i: i64 = constant {value=0}\n  %y: f64 = call args(%i, %x) {body=step}\n  return %y\n}");
+    let straight = clipped(
+        "fn main(%x: f64) -> f64 {\n  %i: i64 = constant {value=0}\n  %y: f64 = call args(%i, %x) {body=step}\n  \
+         return %y\n}",
+    );
     assert_eq!(first_order(&straight, &[0.3]), [1.0]);
-    let looped =
-        clipped("fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) {body=step}\n  return %y\n}");
+    let looped = clipped(
+        "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) {body=step}\n  \
+         return %y\n}",
+    );
     assert_eq!(first_order(&looped, &[0.3]), [1.0]);
 }
 
 #[test]
 fn a_clipped_loop_is_marked() {
-    let main = "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) {body=step}\n  return %y\n}";
+    let main = "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) \
+                {body=step}\n  return %y\n}";
     let gradient = diff::vjp(&clipped(main), &[0], &[0]).unwrap();
     // The mark is part of the text form.
     let again = ops::parse(&gradient.to_string(), "gradient.rg").unwrap();
@@ -425,7 +441,8 @@ fn a_clipped_loop_is_marked() {
 
 #[test]
 fn a_clipped_loop_is_differentiated_again_in_both_modes() {
-    let main = "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) {body=step}\n  return %y\n}";
+    let main = "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) \
+                {body=step}\n  return %y\n}";
     let gradient = diff::vjp(&clipped(main), &[0], &[0]).unwrap();
     // The gradient is 16 ct as long as that is below 1, else 1.
     for (ct, derivative) in [(0.01, 16.0), (0.05, 16.0), (0.1, 0.0), (3.0, 0.0)] {
@@ -500,7 +517,10 @@ fn reverse_over_a_loop_that_is_not_linear_in_its_cotangents_equals_that_over_its
             assert!((a - b).abs() < 1e-13, "{looped:?} against {straight:?}");
         }
     }
-    assert!(looped[5..].iter().all(|ct| ct.as_f64().iter().any(|x| x.abs() > 1e-3)), "the test sees something: {looped:?}");
+    assert!(
+        looped[5..].iter().all(|ct| ct.as_f64().iter().any(|x| x.abs() > 1e-3)),
+        "the test sees something: {looped:?}"
+    );
 }
 
 #[test]
@@ -508,7 +528,10 @@ fn a_loop_that_is_not_linear_in_its_cotangents_is_not_differentiated_again_throu
     let gradient = diff::vjp(&parse(SOFTLY_CLIPPED), &[1, 2, 3], &[0, 1]).unwrap();
     let error = diff::vjp(&gradient, &[1], &[2]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
-    assert!(error.to_string().ends_with("only its cotangents may vary, not what the loop itself starts from and reads"), "{error}");
+    assert!(
+        error.to_string().ends_with("only its cotangents may vary, not what the loop itself starts from and reads"),
+        "{error}"
+    );
 }
 
 #[test]

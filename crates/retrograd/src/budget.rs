@@ -49,7 +49,9 @@ impl FromStr for Budget {
 
     fn from_str(text: &str) -> Result<Budget, Error> {
         read(text).map_err(|reason| {
-            let message = format!("the budget `{text}` {reason}; write bytes, or a number and a unit such as \"1.2 MB\" or \"16 MiB\"");
+            let message = format!(
+                "the budget `{text}` {reason}; write bytes, or a number and a unit such as \"1.2 MB\" or \"16 MiB\""
+            );
             Error::new(ErrorKind::Argument, Pos::unknown(), message)
         })
     }
@@ -70,10 +72,12 @@ fn read(text: &str) -> Result<Budget, String> {
     let bytes = match unit {
         "" | "B" | "byte" | "bytes" => 1,
         // Capitals matter in no unit that we know, so that "640KB" and "16mib" are understood.
-        unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, bytes)| *bytes).ok_or_else(|| {
-            let known: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
-            format!("has the unknown unit `{unit}` (known are B, {})", known.join(", "))
-        })?,
+        unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, bytes)| *bytes).ok_or_else(
+            || {
+                let known: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
+                format!("has the unknown unit `{unit}` (known are B, {})", known.join(", "))
+            },
+        )?,
     };
     scaled(&number, bytes).map(Budget)
 }
@@ -90,7 +94,8 @@ fn scaled(number: &str, unit: u64) -> Result<u64, String> {
     let fraction = &fraction[..fraction.len().min(18)];
     let scale = 10_u128.pow(u32::try_from(fraction.len()).expect("at most 18"));
     let part = digits(fraction)? * u128::from(unit) / scale;
-    let total = digits(whole)?.checked_mul(u128::from(unit)).and_then(|bytes| bytes.checked_add(part)).ok_or_else(too_large)?;
+    let total =
+        digits(whole)?.checked_mul(u128::from(unit)).and_then(|bytes| bytes.checked_add(part)).ok_or_else(too_large)?;
     u64::try_from(total).map_err(|_| too_large())
 }
 

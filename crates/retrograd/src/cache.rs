@@ -1,8 +1,9 @@
 //! Compilations of this process, kept for Programs that are traced again.
 //!
-//! The key is the traced Program, to the bit, with the positions of its instructions, and the options. Positions are part of it because errors
-//! and plans name the user's lines: a function that is traced again from the same lines is found, and one that only looks alike is
-//! compiled anew and reports its own lines. What was used last stays; machine code is shared, arenas are not.
+//! The key is the traced Program, to the bit, with the positions of its instructions, and the options. Positions are
+//! part of it because errors and plans name the user's lines: a function that is traced again from the same lines is
+//! found, and one that only looks alike is compiled anew and reports its own lines. What was used last stays; machine
+//! code is shared, arenas are not.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -60,7 +61,12 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         return Ok(found);
     }
     let compiled = pipeline::compile(program, options)?;
-    insert(Entry { program: program.clone(), options: options.clone(), literal_bytes: literal_bytes(program), compiled: compiled.clone() });
+    insert(Entry {
+        program: program.clone(),
+        options: options.clone(),
+        literal_bytes: literal_bytes(program),
+        compiled: compiled.clone(),
+    });
     Ok(compiled)
 }
 
@@ -77,7 +83,8 @@ pub fn clear() {
 
 fn find(program: &Program, options: &Options) -> Option<Compiled> {
     let (entries, info) = &mut *entries();
-    let Some(place) = entries.iter().rposition(|entry| same(&entry.options, options) && entry.program.same_as(program)) else {
+    let Some(place) = entries.iter().rposition(|entry| same(&entry.options, options) && entry.program.same_as(program))
+    else {
         info.misses += 1;
         return None;
     };
@@ -94,8 +101,9 @@ fn insert(entry: Entry) {
     }
     let (entries, _) = &mut *entries();
     entries.push(entry);
-    let too_many =
-        |entries: &[Entry]| entries.len() > CAPACITY || entries.iter().map(|entry| entry.literal_bytes).sum::<usize>() > LITERAL_BYTES;
+    let too_many = |entries: &[Entry]| {
+        entries.len() > CAPACITY || entries.iter().map(|entry| entry.literal_bytes).sum::<usize>() > LITERAL_BYTES
+    };
     while too_many(entries) {
         entries.remove(0);
     }
@@ -112,7 +120,8 @@ fn same(options: &Options, other: &Options) -> bool {
 fn literal_bytes(program: &Program) -> usize {
     let insts = program.functions.iter().flat_map(|function| &function.insts);
     let attrs = insts.filter_map(|inst| if let Op::Row(_, attrs) = &inst.op { Some(attrs) } else { None });
-    let arrays =
-        attrs.flat_map(|attrs| attrs.iter()).filter_map(|(_, attr)| if let Attr::Array(array) = attr { Some(array) } else { None });
+    let arrays = attrs
+        .flat_map(|attrs| attrs.iter())
+        .filter_map(|(_, attr)| if let Attr::Array(array) = attr { Some(array) } else { None });
     arrays.map(|array| array.ty().bytes()).sum()
 }

@@ -58,7 +58,8 @@ impl<'t> Var<'t> {
         (self - self.mean()).square().mean()
     }
 
-    /// The square root of the sum of the squares of all elements. It has no derivative at 0: there the derivative is NaN.
+    /// The square root of the sum of the squares of all elements. It has no derivative at 0: there the derivative is
+    /// NaN.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -72,8 +73,8 @@ impl<'t> Var<'t> {
         if self.ty().elements() == 0 { square } else { square.sqrt() }
     }
 
-    /// The matrix product as `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is a row on the left
-    /// and a column on the right.
+    /// The matrix product as `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is
+    /// a row on the left and a column on the right.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -134,12 +135,14 @@ impl<'t> Var<'t> {
         self.then(|tracer| {
             if axis > ty.rank() || parts.iter().any(|v| v.shape() != ty.shape) {
                 let found: Vec<String> = parts.iter().map(|v| v.ty().to_string()).collect();
-                let message = format!("`stack` along axis {axis} takes arrays of one shape, found {}", found.join(", "));
+                let message =
+                    format!("`stack` along axis {axis} takes arrays of one shape, found {}", found.join(", "));
                 return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
             }
             let mut shape = ty.shape.clone();
             shape.insert(axis, 1);
-            let parts: Vec<_> = parts.iter().map(|v| tracer.reshape(v.traced(), &shape, &pos)).collect::<Result<_, _>>()?;
+            let parts: Vec<_> =
+                parts.iter().map(|v| tracer.reshape(v.traced(), &shape, &pos)).collect::<Result<_, _>>()?;
             tracer.concat(&parts, axis, &pos)
         })
     }
@@ -198,8 +201,8 @@ impl<'t> Var<'t> {
         self.constant(Array::f64([count], (0..count).map(number).collect())).convert(self.float_type())
     }
 
-    /// The rows `body(i)` for i = 0, 1, … `count` − 1, independent of each other, put together along a new leading axis, in the trace of
-    /// this value. The count must be known while tracing.
+    /// The rows `body(i)` for i = 0, 1, … `count` − 1, independent of each other, put together along a new leading
+    /// axis, in the trace of this value. The count must be known while tracing.
     ///
     /// ```
     /// # use retrograd::{Array, jit};

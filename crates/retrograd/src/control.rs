@@ -8,7 +8,8 @@ use retrograd_compiler::ops;
 use crate::trace::{Traced, TracedFunction, TracedRule, Tracer};
 use crate::var::{Trace, Var, here, leave};
 
-/// What a loop carries or a branch returns: a [`Var`], or tuples, arrays and vectors of such; implement it for your own structs.
+/// What a loop carries or a branch returns: a [`Var`], or tuples, arrays and vectors of such; implement it for your own
+/// structs.
 ///
 /// ```
 /// use retrograd::{Array, State, Var, for_loop, grad};
@@ -126,8 +127,9 @@ pub enum End<'t> {
     Var(Var<'t>),
 }
 
-/// The indices from `start` to `stop`, which is not one of them, by `step`, which may be negative: as Python's `range`. Both ends are
-/// numbers or i64 scalars of the trace. There are none where the step leads away from `stop`; a step of 0 is an error.
+/// The indices from `start` to `stop`, which is not one of them, by `step`, which may be negative: as Python's `range`.
+/// Both ends are numbers or i64 scalars of the trace. There are none where the step leads away from `stop`; a step of 0
+/// is an error.
 ///
 /// ```
 /// use retrograd::{Array, DType, for_loop, grad, jit, range};
@@ -232,7 +234,9 @@ impl<'t> Count<'t> {
         match self {
             Count::Number(n) => Ok(tracer.constant(Array::int(number(n)), pos)),
             Count::Var(v) => tracer.index(v.traced(), pos),
-            Count::Range { step: 0, .. } => Err(Error::new(ErrorKind::Argument, pos.clone(), "the step of a range is 0")),
+            Count::Range { step: 0, .. } => {
+                Err(Error::new(ErrorKind::Argument, pos.clone(), "the step of a range is 0"))
+            }
             Count::Range { start: End::Number(start), stop: End::Number(stop), step } => {
                 // In 128 bits nothing overflows; a range of more steps than i64 has numbers never ends anyway.
                 let steps = steps_between(i128::from(start), i128::from(stop), i128::from(step));
@@ -242,10 +246,16 @@ impl<'t> Count<'t> {
                 let (start, stop) = (start.traced(tracer, pos)?, stop.traced(tracer, pos)?);
                 let int = |n: i64| tracer.constant(Array::int(n), pos);
                 let row = |row: &'static Row, a: Traced, b: Traced| tracer.op(row, Attrs::none(), &[a, b], pos);
-                let (from, to, step) = if step > 0 { (start, stop, step) } else { (stop, start, step.saturating_neg()) };
-                // (to - from + step - 1) / step, which is not positive where there is nothing between them; that is a loop of no steps.
+                let (from, to, step) =
+                    if step > 0 { (start, stop, step) } else { (stop, start, step.saturating_neg()) };
+                // (to - from + step - 1) / step, which is not positive where there is nothing between them; that is a
+                // loop of no steps.
                 let distance = row(&ops::SUB, to, from)?;
-                if step == 1 { Ok(distance) } else { row(&ops::DIV, row(&ops::ADD, distance, int(step - 1))?, int(step)) }
+                if step == 1 {
+                    Ok(distance)
+                } else {
+                    row(&ops::DIV, row(&ops::ADD, distance, int(step - 1))?, int(step))
+                }
             }
         }
     }
@@ -257,7 +267,8 @@ fn steps_between(start: i128, stop: i128, step: i128) -> i128 {
     if distance <= 0 { 0 } else { (distance + step - 1) / step }
 }
 
-/// A loop of `count` steps: `state = body(i, state)` for i = 0, 1, …, or for every i of a range: `5..205`, or one with a step by [`range`].
+/// A loop of `count` steps: `state = body(i, state)` for i = 0, 1, …, or for every i of a range: `5..205`, or one with
+/// a step by [`range`].
 ///
 /// The body is traced once; values from outside can be read in it as they are.
 ///
@@ -286,8 +297,8 @@ pub fn for_loop<'t, S: State<'t>>(count: impl Into<Count<'t>>, init: S, body: im
     }
 }
 
-/// A loop over the rows of `xs` that carries a state and emits a row per step, as JAX's `scan`: `(state, y) = body(state, x)`. Returns the
-/// last state and the rows, put together along a new leading axis.
+/// A loop over the rows of `xs` that carries a state and emits a row per step, as JAX's `scan`: `(state, y) =
+/// body(state, x)`. Returns the last state and the rows, put together along a new leading axis.
 ///
 /// ```
 /// use retrograd::{Array, jit_many, scan};
@@ -305,9 +316,9 @@ pub fn scan<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(init: S, xs: X, body: 
     emitting(count.into(), init, xs, |_, state, x| body(state, x), &pos)
 }
 
-/// A loop of `count` steps that emits a row per step: `(state, y) = body(i, state)`. Returns the last state and the rows, put together
-/// along a new leading axis. The count must be known while tracing, and the state must hold something: without a state, see
-/// [`tabulate`](Var::tabulate).
+/// A loop of `count` steps that emits a row per step: `(state, y) = body(i, state)`. Returns the last state and the
+/// rows, put together along a new leading axis. The count must be known while tracing, and the state must hold
+/// something: without a state, see [`tabulate`](Var::tabulate).
 ///
 /// ```
 /// use retrograd::{Array, for_loop_emit, jit};
@@ -357,7 +368,8 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
     let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
     let advice = "a loop that emits rows has a state or rows to read; without them use `tabulate`";
     let trace = trace.unwrap_or_else(|| leave(mistake(advice.into()).at(pos)));
-    let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos)?, &traced(&carries), &traced(&streams), pos));
+    let opened =
+        trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos)?, &traced(&carries), &traced(&streams), pos));
     let Some((k, state, row)) = opened else {
         // The error is recorded: nothing that the body does now is traced.
         let index = carries.iter().chain(&streams).copied().next().or(count.var());
@@ -375,7 +387,8 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
     }
 }
 
-/// The results of the first closure where the predicate, a bool scalar, holds, else those of the second. Only one of them runs.
+/// The results of the first closure where the predicate, a bool scalar, holds, else those of the second. Only one of
+/// them runs.
 ///
 /// ```
 /// use retrograd::{Array, cond, jit};
@@ -385,7 +398,11 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 #[track_caller]
-pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> S, else_branch: impl FnOnce() -> S) -> S {
+pub fn cond<'t, S: State<'t>>(
+    predicate: Var<'t>,
+    then_branch: impl FnOnce() -> S,
+    else_branch: impl FnOnce() -> S,
+) -> S {
     let (pos, trace) = (here(), predicate.trace());
     if trace.attempt(|tracer| tracer.begin_if(predicate.traced(), &pos)).is_none() {
         return then_branch();
@@ -425,9 +442,10 @@ pub fn while_loop<'t, S: State<'t>>(init: S, condition: impl FnOnce(S) -> Var<'t
     }
 }
 
-/// `f(args)`, whose derivative in reverse mode is stated by two functions: `forward(args)` gives the results and residuals, and
-/// `backward(residuals, cts)` from cotangents of the results those of the arguments. What is not a float has no cotangent; what stands
-/// in its place is ignored. As in JAX, forward mode refuses it. All three read nothing but their arguments and literals.
+/// `f(args)`, whose derivative in reverse mode is stated by two functions: `forward(args)` gives the results and
+/// residuals, and `backward(residuals, cts)` from cotangents of the results those of the arguments. What is not a float
+/// has no cotangent; what stands in its place is ignored. As in JAX, forward mode refuses it. All three read nothing
+/// but their arguments and literals.
 ///
 /// ```
 /// use retrograd::{Array, custom_vjp, grad};
@@ -469,9 +487,9 @@ pub fn custom_vjp<'t, A: State<'t>, R: State<'t>, S: State<'t>>(
     }
 }
 
-/// `f(args)`, whose derivative is stated by a function: `tangent(args, dargs)` gives the tangents of the results and is linear in `dargs`.
-/// Reverse mode is its transpose. What is not a float has no tangent; what stands in its place is ignored. Both read nothing but their
-/// arguments and literals.
+/// `f(args)`, whose derivative is stated by a function: `tangent(args, dargs)` gives the tangents of the results and is
+/// linear in `dargs`. Reverse mode is its transpose. What is not a float has no tangent; what stands in its place is
+/// ignored. Both read nothing but their arguments and literals.
 ///
 /// ```
 /// use retrograd::{Array, custom_jvp, grad};
@@ -480,7 +498,11 @@ pub fn custom_vjp<'t, A: State<'t>, R: State<'t>, S: State<'t>>(
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 #[track_caller]
-pub fn custom_jvp<'t, A: State<'t>, R: State<'t>>(args: A, f: impl FnOnce(A) -> R, tangent: impl FnOnce(A, A) -> R) -> R {
+pub fn custom_jvp<'t, A: State<'t>, R: State<'t>>(
+    args: A,
+    f: impl FnOnce(A) -> R,
+    tangent: impl FnOnce(A, A) -> R,
+) -> R {
     let (pos, given) = (here(), vars(&args));
     let Some(trace) = given.first().map(|v| v.trace()) else { return f(args) };
     let types = types(trace, &given);
@@ -495,9 +517,9 @@ pub fn custom_jvp<'t, A: State<'t>, R: State<'t>>(args: A, f: impl FnOnce(A) -> 
         });
         floats(trace, &tangent(rebuilt(&args, values), args.rebuild(&mut all)))
     });
-    let called = body
-        .zip(tangent)
-        .and_then(|(body, tangent)| trace.attempt(|tracer| tracer.call(body, TracedRule::Jvp { tangent }, &traced(&given), &pos)));
+    let called = body.zip(tangent).and_then(|(body, tangent)| {
+        trace.attempt(|tracer| tracer.call(body, TracedRule::Jvp { tangent }, &traced(&given), &pos))
+    });
     match called {
         Some(values) => results.rebuild(&mut values.into_iter().map(|v| trace.var(v))),
         None => results,
@@ -520,7 +542,9 @@ pub fn stop_gradient<'t, S: State<'t>>(values: S) -> S {
         values,
         |values| values,
         |values, _| {
-            let zero = |v: Var<'t>| v.trace().var(v.trace().tracer().constant(Array::zeros(&v.trace().tracer().ty(v.traced())), &pos));
+            let zero = |v: Var<'t>| {
+                v.trace().var(v.trace().tracer().constant(Array::zeros(&v.trace().tracer().ty(v.traced())), &pos))
+            };
             let zeros: Vec<Var<'t>> = vars(&values).into_iter().map(zero).collect();
             rebuilt(&values, &zeros)
         },
@@ -558,7 +582,8 @@ fn end<'t>(trace: &'t Trace, act: impl FnOnce(&Tracer) -> Result<Vec<Traced>, Er
     close(trace, act).map(|results| results.into_iter().map(|v| trace.var(v)).collect())
 }
 
-/// Ends a body, or drops it when it or its end has failed: nothing of it is needed, and the bodies around it must be able to end.
+/// Ends a body, or drops it when it or its end has failed: nothing of it is needed, and the bodies around it must be
+/// able to end.
 fn close<T>(trace: &Trace, act: impl FnOnce(&Tracer) -> Result<T, Error>) -> Option<T> {
     let closed = trace.attempt(act);
     if closed.is_none() {

@@ -76,8 +76,8 @@ where
     Transformed::new::<N>(Wanted::ValueAndGradient, move |vars| value_first(f(vars)))
 }
 
-/// The value of `f` and the pull-back of a cotangent `ct` of it: one cotangent Jᵀct per argument chosen, all floats unless told.
-/// [`run_with`](Transformed::run_with) takes the arguments and the cotangent.
+/// The value of `f` and the pull-back of a cotangent `ct` of it: one cotangent Jᵀct per argument chosen, all floats
+/// unless told. [`run_with`](Transformed::run_with) takes the arguments and the cotangent.
 ///
 /// ```
 /// use retrograd::{Array, vjp};
@@ -147,10 +147,11 @@ where
     Transformed::new::<N>(Wanted::Jvp, f)
 }
 
-/// The Jacobian of `f` by each argument chosen, in forward mode: an array with the axes of the result, then those of the argument.
+/// The Jacobian of `f` by each argument chosen, in forward mode: an array with the axes of the result, then those of
+/// the argument.
 ///
-/// It is one map over the basis vectors of the arguments chosen: code and memory stay those of one jvp and the result. In this version
-/// `f` is run again for each of them.
+/// It is one map over the basis vectors of the arguments chosen: code and memory stay those of one jvp and the result.
+/// In this version `f` is run again for each of them.
 ///
 /// ```
 /// use retrograd::{Array, jacfwd};
@@ -165,8 +166,8 @@ where
     Transformed::new::<N>(Wanted::Jacobian(Some(Direction::Forward)), move |vars| vec![f(vars)])
 }
 
-/// The Jacobian of `f`, as [`jacfwd`] gives it, in reverse mode: one map over the basis vectors of the result around a vjp, which in this
-/// version runs `f` again for each of them. The budget holds for the whole.
+/// The Jacobian of `f`, as [`jacfwd`] gives it, in reverse mode: one map over the basis vectors of the result around a
+/// vjp, which in this version runs `f` again for each of them. The budget holds for the whole.
 ///
 /// ```
 /// use retrograd::{Array, jacrev};
@@ -182,8 +183,8 @@ where
     Transformed::new::<N>(Wanted::Jacobian(Some(Direction::Reverse)), move |vars| vec![f(vars)])
 }
 
-/// The Jacobian of `f`, by [`jacfwd`] where the arguments chosen have at most as many elements as the result, else by [`jacrev`];
-/// [`seeds`](Transformed::seeds) says which.
+/// The Jacobian of `f`, by [`jacfwd`] where the arguments chosen have at most as many elements as the result, else by
+/// [`jacrev`]; [`seeds`](Transformed::seeds) says which.
 ///
 /// ```
 /// use retrograd::{Array, Direction, jacobian};
@@ -200,8 +201,8 @@ where
     Transformed::new::<N>(Wanted::Jacobian(None), move |vars| vec![f(vars)])
 }
 
-/// The Hessian of `f`, whose result is a scalar, times a direction: H v, one part per argument chosen, by forward over reverse.
-/// [`run_with`](Transformed::run_with) takes the arguments and the parts of v.
+/// The Hessian of `f`, whose result is a scalar, times a direction: H v, one part per argument chosen, by forward over
+/// reverse. [`run_with`](Transformed::run_with) takes the arguments and the parts of v.
 ///
 /// ```
 /// use retrograd::{Array, hvp};
@@ -217,8 +218,9 @@ where
     Transformed::new::<N>(Wanted::Hvp, move |vars| vec![f(vars)])
 }
 
-/// The Hessian of `f`, whose result is a scalar: `hessian[i][j]` by the i-th and the j-th argument chosen, an array with the axes of the
-/// one, then those of the other. It is a map of [`hvp`] over basis vectors, in memory for one of them and the result.
+/// The Hessian of `f`, whose result is a scalar: `hessian[i][j]` by the i-th and the j-th argument chosen, an array
+/// with the axes of the one, then those of the other. It is a map of [`hvp`] over basis vectors, in memory for one of
+/// them and the result.
 ///
 /// ```
 /// use retrograd::{Array, hessian};
@@ -235,9 +237,10 @@ where
     Transformed::new::<N>(Wanted::Hessian, move |vars| vec![f(vars)])
 }
 
-/// Checks the derivatives of `f` at these arguments up to an order: jvp against central differences, vjp against jvp (or, where only
-/// [`Direction::Reverse`] is asked for, against differences) by ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, by all float arguments, in all combinations of the
-/// modes. `f` must be smooth near the arguments. It runs in the reference interpreter, whose bits machine code has too.
+/// Checks the derivatives of `f` at these arguments up to an order: jvp against central differences, vjp against jvp
+/// (or, where only [`Direction::Reverse`] is asked for, against differences) by ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, by all float
+/// arguments, in all combinations of the modes. `f` must be smooth near the arguments. It runs in the reference
+/// interpreter, whose bits machine code has too.
 ///
 /// ```
 /// use retrograd::{Array, Direction, check_grads, for_loop};
@@ -256,7 +259,8 @@ where
 }
 
 impl Transformed<'_, Jacobian> {
-    /// How many basis vectors the Jacobian takes in each direction; [`jacobian`] goes in the direction that takes fewer.
+    /// How many basis vectors the Jacobian takes in each direction; [`jacobian`] goes in the direction that takes
+    /// fewer.
     ///
     /// ```
     /// use retrograd::{f64, jacobian};

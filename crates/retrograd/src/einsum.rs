@@ -1,4 +1,5 @@
-//! Sums of products over named axes, as `numpy.einsum`: parsed, ordered, and lowered to transposes, sums and contractions.
+//! Sums of products over named axes, as `numpy.einsum`: parsed, ordered, and lowered to transposes, sums and
+//! contractions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,8 +13,9 @@ use crate::var::{Var, here, leave};
 /// Up to so many operands, every order is tried.
 const EXHAUSTIVE: usize = 6;
 
-/// The sum of products that a text such as `"ij,jk->ik"` names: a letter per axis, equal letters are equal indices, and those that the
-/// result does not have are summed over. Without `->` the result has the letters that occur once, in alphabetical order.
+/// The sum of products that a text such as `"ij,jk->ik"` names: a letter per axis, equal letters are equal indices, and
+/// those that the result does not have are summed over. Without `->` the result has the letters that occur once, in
+/// alphabetical order.
 ///
 /// ```
 /// use retrograd::{Array, einsum, grad, jit};
@@ -32,8 +34,8 @@ pub fn einsum<'t>(subscripts: &str, operands: &[Var<'t>]) -> Var<'t> {
     operands.first().unwrap_or_else(|| leave(missing())).then(|tracer| tracer.einsum(subscripts, &traced, &pos))
 }
 
-/// How a sum of products is computed: two operands at a time, in the order that takes the fewest multiplications (all orders are tried for
-/// up to six operands; for more, the cheapest pair is next). It prints.
+/// How a sum of products is computed: two operands at a time, in the order that takes the fewest multiplications (all
+/// orders are tried for up to six operands; for more, the cheapest pair is next). It prints.
 ///
 /// ```
 /// use retrograd::Contraction;
@@ -60,7 +62,10 @@ impl Contraction {
         let mut extents = BTreeMap::new();
         for (k, (labels, shape)) in operands.iter().zip(shapes).enumerate() {
             if labels.len() != shape.len() {
-                return Err(format!("operand {k} of `{subscripts}` has {} letters, but its shape is {shape:?}", labels.len()));
+                return Err(format!(
+                    "operand {k} of `{subscripts}` has {} letters, but its shape is {shape:?}",
+                    labels.len()
+                ));
             }
             for (label, extent) in labels.iter().zip(shape) {
                 let known = *extents.entry(*label).or_insert(*extent);
@@ -101,7 +106,8 @@ impl Contraction {
         self.operands.iter().enumerate().map(reduce).collect()
     }
 
-    /// The product of two operands of a list: its letters, batch first, then those of the left, then those of the right.
+    /// The product of two operands of a list: its letters, batch first, then those of the left, then those of the
+    /// right.
     fn paired(&self, list: &[Labels], [left, right]: [usize; 2]) -> Pair {
         let (a, b) = (&list[left], &list[right]);
         let later = |label: &char| {
@@ -167,9 +173,9 @@ impl Contraction {
 impl fmt::Display for Contraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |labels: &Labels| labels.iter().collect::<String>();
-        self.walk()
-            .iter()
-            .try_for_each(|(left, right, result, cost)| writeln!(f, "{},{}->{}: {cost}", text(left), text(right), text(result)))
+        self.walk().iter().try_for_each(|(left, right, result, cost)| {
+            writeln!(f, "{},{}->{}: {cost}", text(left), text(right), text(result))
+        })
     }
 }
 
@@ -201,7 +207,9 @@ fn parse(subscripts: &str) -> Result<(Vec<Labels>, Labels), String> {
         Some((inputs, output)) => (inputs, Some(output)),
         None => (&text[..], None),
     };
-    if let Some(other) = inputs.chars().chain(output.unwrap_or("").chars()).find(|c| !c.is_ascii_alphabetic() && *c != ',') {
+    if let Some(other) =
+        inputs.chars().chain(output.unwrap_or("").chars()).find(|c| !c.is_ascii_alphabetic() && *c != ',')
+    {
         return Err(format!("axes are named by letters, found `{other}` in `{subscripts}`"));
     }
     let operands: Vec<Labels> = inputs.split(',').map(|labels| labels.chars().collect()).collect();
@@ -214,8 +222,12 @@ fn parse(subscripts: &str) -> Result<(Vec<Labels>, Labels), String> {
             once
         }
     };
-    if let Some(label) = output.iter().enumerate().find(|(k, label)| times(**label) == 0 || output[..*k].contains(label)).map(|(_, l)| l) {
-        return Err(format!("every letter of the result occurs once there and in an operand, but not `{label}` of `{subscripts}`"));
+    if let Some(label) =
+        output.iter().enumerate().find(|(k, label)| times(**label) == 0 || output[..*k].contains(label)).map(|(_, l)| l)
+    {
+        return Err(format!(
+            "every letter of the result occurs once there and in an operand, but not `{label}` of `{subscripts}`"
+        ));
     }
     Ok((operands, output))
 }
@@ -301,7 +313,12 @@ impl Tracer {
             if order == result {
                 return Ok(v);
             }
-            self.op(&ops::BROADCAST, Attrs::none().ints("shape", shape.clone()).ints("axes", places(&result, &order)), &[v], pos)
+            self.op(
+                &ops::BROADCAST,
+                Attrs::none().ints("shape", shape.clone()).ints("axes", places(&result, &order)),
+                &[v],
+                pos,
+            )
         };
         let (a, b) = (spread(a, &left, &pair.left)?, spread(b, &right, &pair.right)?);
         self.op(&ops::MUL, Attrs::none(), &[a, b], pos)
@@ -310,7 +327,10 @@ impl Tracer {
 
 /// Where these letters stand in a list.
 fn places(list: &[char], letters: &[char]) -> Vec<usize> {
-    letters.iter().map(|letter| list.iter().position(|other| other == letter).expect("a letter of the operand")).collect()
+    letters
+        .iter()
+        .map(|letter| list.iter().position(|other| other == letter).expect("a letter of the operand"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -320,7 +340,8 @@ mod tests {
     fn order(subscripts: &str, extents: &[(char, usize)]) -> Contraction {
         let extents: BTreeMap<char, usize> = extents.iter().copied().collect();
         let inputs = subscripts.split("->").next().expect("a text");
-        let shapes: Vec<Vec<usize>> = inputs.split(',').map(|labels| labels.chars().map(|label| extents[&label]).collect()).collect();
+        let shapes: Vec<Vec<usize>> =
+            inputs.split(',').map(|labels| labels.chars().map(|label| extents[&label]).collect()).collect();
         Contraction::new(subscripts, &shapes).expect("it fits")
     }
 
@@ -347,7 +368,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let message = |subscripts: &str, shapes: &[Vec<usize>]| Contraction::new(subscripts, shapes).expect_err("a mistake");
+        let message =
+            |subscripts: &str, shapes: &[Vec<usize>]| Contraction::new(subscripts, shapes).expect_err("a mistake");
         assert!(message("i...,i", &[vec![2], vec![2]]).contains("name every axis"));
         assert!(message("i1", &[vec![2, 2]]).contains("found `1`"));
         assert!(message("ij->ik", &[vec![2, 2]]).contains("not `k`"));

@@ -12,7 +12,8 @@ pub enum Axis<'t> {
     Index(usize),
     /// One element, at an i64 scalar of the trace.
     Var(Var<'t>),
-    /// From `start` to `stop` (excluded; `None` is the end) by `step`; from the last of them on where it is negative: [`stepped`].
+    /// From `start` to `stop` (excluded; `None` is the end) by `step`; from the last of them on where it is negative:
+    /// [`stepped`].
     Range {
         /// The first element.
         start: usize,
@@ -80,8 +81,8 @@ axes! {
     RangeFull: |_| range(0, None);
 }
 
-/// The elements of a range that are `step` apart, as `range.step_by(step)`; where the step is negative, from the last one on, as
-/// `range.rev().step_by(-step)`.
+/// The elements of a range that are `step` apart, as `range.step_by(step)`; where the step is negative, from the last
+/// one on, as `range.rev().step_by(-step)`.
 ///
 /// ```
 /// use retrograd::{Array, jit, stepped};

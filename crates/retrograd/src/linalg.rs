@@ -1,4 +1,5 @@
-//! Linear algebra over the matrices in the last two axes, as in `numpy.linalg`; the axes before them are batches and broadcast.
+//! Linear algebra over the matrices in the last two axes, as in `numpy.linalg`; the axes before them are batches and
+//! broadcast.
 
 use std::ops::Range;
 
@@ -35,7 +36,10 @@ impl Triangle {
 
     fn attrs(self) -> Attrs {
         let flag = |holds: bool| [usize::from(holds)];
-        Attrs::none().ints("lower", flag(self.lower)).ints("transpose", flag(self.transposed)).ints("unit", flag(self.unit))
+        Attrs::none()
+            .ints("lower", flag(self.lower))
+            .ints("transpose", flag(self.transposed))
+            .ints("unit", flag(self.unit))
     }
 }
 
@@ -43,7 +47,8 @@ impl Triangle {
 pub(crate) const LINALG_ERROR: &str = "LinAlgError";
 
 impl Tracer {
-    /// A row of matrices alone; integers become f64. A matrix that has no answer ends the run, as [`check_status`](Tracer::check_status) says.
+    /// A row of matrices alone; integers become f64. A matrix that has no answer ends the run, as
+    /// [`check_status`](Tracer::check_status) says.
     pub fn of_matrices(&self, row: &'static Row, a: Traced, pos: &Pos) -> Result<Traced, Error> {
         let a = self.as_floats(a, pos)?;
         let y = self.op(row, Attrs::none(), &[a], pos)?;
@@ -51,15 +56,16 @@ impl Tracer {
         Ok(y)
     }
 
-    /// What a row over matrices says of its success is data: no pivot of the factors is zero, or no entry of L is a NaN. Where it is not so
-    /// the run ends, as `numpy.linalg` raises an error.
+    /// What a row over matrices says of its success is data: no pivot of the factors is zero, or no entry of L is a
+    /// NaN. Where it is not so the run ends, as `numpy.linalg` raises an error.
     fn check_status(&self, row: &'static Row, a: Traced, y: Traced, pos: &Pos) -> Result<(), Error> {
         let ty = self.ty(y);
         if *row == ops::CHOLESKY && ty.elements() > 0 {
             // All of L is a NaN, or nothing.
             let mut start = vec![0; ty.rank()];
             start[ty.rank() - 2..].copy_from_slice(&last_two(&ty.shape).map(|extent| extent - 1));
-            let attrs = Attrs::none().ints("start", start).ints("stop", ty.shape.clone()).ints("step", vec![1; ty.rank()]);
+            let attrs =
+                Attrs::none().ints("start", start).ints("stop", ty.shape.clone()).ints("step", vec![1; ty.rank()]);
             let last = self.op(&ops::SLICE, attrs, &[y], pos)?;
             let is_number = self.op(&ops::EQ, Attrs::none(), &[last, last], pos)?;
             self.check(is_number, "Matrix is not positive definite", LINALG_ERROR, pos)?;
@@ -73,9 +79,17 @@ impl Tracer {
         Ok(())
     }
 
-    /// A row of matrices and right sides, as `numpy.linalg.solve`: a right side of one axis is a vector, batches broadcast, integers become f64.
-    /// A matrix that has no answer ends the run, as for [`of_matrices`](Tracer::of_matrices).
-    pub fn of_systems(&self, row: &'static Row, attrs: Attrs, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
+    /// A row of matrices and right sides, as `numpy.linalg.solve`: a right side of one axis is a vector, batches
+    /// broadcast, integers become f64. A matrix that has no answer ends the run, as for
+    /// [`of_matrices`](Tracer::of_matrices).
+    pub fn of_systems(
+        &self,
+        row: &'static Row,
+        attrs: Attrs,
+        a: Traced,
+        b: Traced,
+        pos: &Pos,
+    ) -> Result<Traced, Error> {
         let (a, b) = (self.as_floats(a, pos)?, self.as_floats(b, pos)?);
         let (matrix, right) = (self.ty(a), self.ty(b));
         let is_vector = right.rank() == 1;
@@ -100,7 +114,8 @@ impl Tracer {
         self.reshape(x, &shape, pos)
     }
 
-    /// Q and R of matrices, as `numpy.linalg.qr` has them. Where there are more columns than rows, the first ones make Q.
+    /// Q and R of matrices, as `numpy.linalg.qr` has them. Where there are more columns than rows, the first ones make
+    /// Q.
     pub fn qr(&self, a: Traced, pos: &Pos) -> Result<(Traced, Traced), Error> {
         let a = self.as_floats(a, pos)?;
         let ty = self.ty(a);
@@ -137,8 +152,9 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.of_matrices(row, self.traced(), pos))
     }
 
-    /// The lower triangular factor L with L Lᵀ = this matrix, of which only the lower triangle is read: the gradient is zero above it. Where
-    /// the matrix is not positive definite, the run ends with an error of the kind [`Check`](crate::ErrorKind::Check).
+    /// The lower triangular factor L with L Lᵀ = this matrix, of which only the lower triangle is read: the gradient is
+    /// zero above it. Where the matrix is not positive definite, the run ends with an error of the kind
+    /// [`Check`](crate::ErrorKind::Check).
     ///
     /// ```
     /// # use retrograd::{Array, ErrorKind, jit};
@@ -166,10 +182,13 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn solve(self, b: Var<'t>) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.of_systems(&ops::SOLVE, Attrs::none().ints("transpose", [0]), self.traced(), b.traced(), &pos))
+        self.then(|tracer| {
+            tracer.of_systems(&ops::SOLVE, Attrs::none().ints("transpose", [0]), self.traced(), b.traced(), &pos)
+        })
     }
 
-    /// x with a triangle of this matrix times x = `b`, a vector or the columns of a matrix. Nothing else of the matrix is read.
+    /// x with a triangle of this matrix times x = `b`, a vector or the columns of a matrix. Nothing else of the matrix
+    /// is read.
     ///
     /// ```
     /// # use retrograd::{Array, Triangle, jit};
@@ -184,7 +203,8 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.of_systems(&ops::TRIANGULAR_SOLVE, triangle.attrs(), self.traced(), b.traced(), &pos))
     }
 
-    /// The inverse matrix. Where this one is singular, the run ends with an error of the kind [`Check`](crate::ErrorKind::Check). To solve equations, [`solve`](Var::solve) is faster and more accurate.
+    /// The inverse matrix. Where this one is singular, the run ends with an error of the kind
+    /// [`Check`](crate::ErrorKind::Check). To solve equations, [`solve`](Var::solve) is faster and more accurate.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -237,8 +257,9 @@ impl<'t> Var<'t> {
         (self.of_matrices(&ops::LU, &pos), self.of_matrices(&ops::LU_PERMUTATION, &pos))
     }
 
-    /// Q, with orthonormal columns, and R, zero below its diagonal, whose product is this matrix; of m rows and n columns, Q has the lesser of
-    /// both as columns. Signs are those of LAPACK. The gradient is infinite or NaN where the columns that make Q depend on each other.
+    /// Q, with orthonormal columns, and R, zero below its diagonal, whose product is this matrix; of m rows and n
+    /// columns, Q has the lesser of both as columns. Signs are those of LAPACK. The gradient is infinite or NaN
+    /// where the columns that make Q depend on each other.
     ///
     /// ```
     /// # use retrograd::{Array, jit_many};

@@ -1,7 +1,7 @@
 //! What memory the machine can spare.
 
-/// Bytes that a run can have without anybody else's memory being taken: what the system says is available, or what is left to a
-/// container. None where the system does not say.
+/// Bytes that a run can have without anybody else's memory being taken: what the system says is available, or what is
+/// left to a container. None where the system does not say.
 ///
 /// ```
 /// assert!(retrograd::pipeline::spare_bytes().is_none_or(|bytes| bytes > 0));

@@ -73,11 +73,18 @@ impl Tracer {
         let types: Vec<Type> = args.iter().map(|v| self.ty(*v)).collect();
         let shape = common_shape(&types).ok_or_else(|| {
             let found: Vec<String> = types.iter().map(Type::to_string).collect();
-            let message = format!("`{}` cannot broadcast {}; extents of an axis must be equal, or 1", row.name, found.join(" with "));
+            let message = format!(
+                "`{}` cannot broadcast {}; extents of an axis must be equal, or 1",
+                row.name,
+                found.join(" with ")
+            );
             Error::new(ErrorKind::Shape, pos.clone(), message)
         })?;
         if let Some(other) = types[data..].iter().find(|ty| ty.dtype != types[data].dtype) {
-            let message = format!("`{}` takes one element type, found {} and {other}; `convert` one of them", row.name, types[data]);
+            let message = format!(
+                "`{}` takes one element type, found {} and {other}; `convert` one of them",
+                row.name, types[data]
+            );
             return Err(Error::new(ErrorKind::DType, pos.clone(), message));
         }
         let args: Vec<Traced> = args.iter().map(|v| self.broadcast_to(*v, &shape, pos)).collect::<Result<_, _>>()?;
@@ -99,7 +106,8 @@ impl Tracer {
             return Ok(v);
         }
         let new = shape.len().checked_sub(from.rank());
-        let fits = new.is_some_and(|new| from.shape.iter().zip(&shape[new..]).all(|(from, to)| from == to || *from == 1));
+        let fits =
+            new.is_some_and(|new| from.shape.iter().zip(&shape[new..]).all(|(from, to)| from == to || *from == 1));
         let (true, Some(new)) = (fits, new) else {
             let message = format!("{from} does not broadcast to shape {shape:?}");
             return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
@@ -138,7 +146,8 @@ impl Tracer {
         self.op(&ops::SUM, Attrs::none().ints("axes", axes), &[v], pos)
     }
 
-    /// `numpy.dot`: the last axis of the first against the last but one of the second (the only one, of a vector); of scalars the product.
+    /// `numpy.dot`: the last axis of the first against the last but one of the second (the only one, of a vector); of
+    /// scalars the product.
     pub fn dot(&self, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
         let (lhs, rhs) = (self.ty(a).rank(), self.ty(b).rank());
         if lhs == 0 || rhs == 0 {
@@ -149,7 +158,8 @@ impl Tracer {
         self.op(&ops::DOT, attrs.ints("lhs_batch", []).ints("rhs_batch", []), &[a, b], pos)
     }
 
-    /// `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is a row on the left, a column on the right.
+    /// `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is a row on the left, a
+    /// column on the right.
     pub fn matmul(&self, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
         let (lhs, rhs) = (self.ty(a), self.ty(b));
         if lhs.rank() == 0 || rhs.rank() == 0 {
@@ -164,7 +174,9 @@ impl Tracer {
         let matrix_b = if rhs.rank() == 1 { [rhs.shape[0], 1] } else { last_two(&rhs.shape) };
         let batch_of = |ty: &Type| Type::new(ty.dtype, &ty.shape[..ty.rank().saturating_sub(2)]);
         let batch = common_shape(&[batch_of(&lhs), batch_of(&rhs)]).ok_or_else(|| {
-            let message = format!("`matmul` cannot broadcast {lhs} with {rhs}; extents before the last two axes must be equal, or 1");
+            let message = format!(
+                "`matmul` cannot broadcast {lhs} with {rhs}; extents before the last two axes must be equal, or 1"
+            );
             Error::new(ErrorKind::Shape, pos.clone(), message)
         })?;
         let spread = |v: Traced, ty: &Type, matrix: [usize; 2]| {
@@ -175,7 +187,8 @@ impl Tracer {
         let (a, b) = (spread(a, &lhs, matrix_a)?, spread(b, &rhs, matrix_b)?);
         let axes: Vec<usize> = (0..batch.len()).collect();
         let attrs = Attrs::none().ints("lhs_contract", [batch.len() + 1]).ints("rhs_contract", [batch.len()]);
-        let product = self.op(&ops::DOT, attrs.ints("lhs_batch", axes.clone()).ints("rhs_batch", axes), &[a, b], pos)?;
+        let product =
+            self.op(&ops::DOT, attrs.ints("lhs_batch", axes.clone()).ints("rhs_batch", axes), &[a, b], pos)?;
         let mut shape = batch;
         shape.extend((lhs.rank() > 1).then_some(matrix_a[0]));
         shape.extend((rhs.rank() > 1).then_some(matrix_b[1]));
@@ -191,7 +204,10 @@ impl Tracer {
         };
         let first = without_axis(&types[0]);
         if let Some(other) = types.iter().find(|ty| first.is_none() || without_axis(ty) != first) {
-            let message = format!("{} and {other} cannot be joined along axis {axis}; their other extents must be equal", types[0]);
+            let message = format!(
+                "{} and {other} cannot be joined along axis {axis}; their other extents must be equal",
+                types[0]
+            );
             return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
         }
         let mut whole = types[0].clone();
@@ -220,7 +236,8 @@ impl Tracer {
                 self.op(&ops::SLICE, attrs.ints("step", window.step.iter().copied()), &[v], pos)
             }
             None => {
-                let attrs = Attrs::none().ints("sizes", window.sizes.iter().copied()).ints("step", window.step.iter().copied());
+                let attrs =
+                    Attrs::none().ints("sizes", window.sizes.iter().copied()).ints("step", window.step.iter().copied());
                 self.op(&ops::DYNAMIC_SLICE, attrs, &[vec![v], self.starts(&window, pos)?].concat(), pos)
             }
         }?;
@@ -233,8 +250,16 @@ impl Tracer {
         if window.backwards.is_empty() { Ok(v) } else { self.flip(v, &window.backwards, pos) }
     }
 
-    /// A new array with the elements at a place replaced ([`ops::UPDATE`]) or added to ([`ops::ADD_AT`]); the value broadcasts.
-    pub fn write(&self, row: &'static Row, v: Traced, place: &[Along], value: Traced, pos: &Pos) -> Result<Traced, Error> {
+    /// A new array with the elements at a place replaced ([`ops::UPDATE`]) or added to ([`ops::ADD_AT`]); the value
+    /// broadcasts.
+    pub fn write(
+        &self,
+        row: &'static Row,
+        v: Traced,
+        place: &[Along],
+        value: Traced,
+        pos: &Pos,
+    ) -> Result<Traced, Error> {
         let window = self.window(v, place, pos)?;
         let value = self.beside(value, Some(self.ty(v).dtype).filter(|dtype| dtype.is_float()), pos)?;
         let value = self.broadcast_to(value, &window.shape, pos)?;
@@ -266,7 +291,11 @@ impl Tracer {
         for axis in 0..ty.rank() {
             let along = self.known_start(place.get(axis).copied().unwrap_or(Along::All));
             window.push(along, ty.shape[axis]).map_err(|message| {
-                Error::new(ErrorKind::Shape, pos.clone(), format!("{message} axis {axis} of {ty}, which has {} elements", ty.shape[axis]))
+                Error::new(
+                    ErrorKind::Shape,
+                    pos.clone(),
+                    format!("{message} axis {axis} of {ty}, which has {} elements", ty.shape[axis]),
+                )
             })?;
         }
         Ok(window)
@@ -276,7 +305,9 @@ impl Tracer {
     fn known_start(&self, along: Along) -> Along {
         let known = |start: Start| match start {
             Start::Value(v) => match self.literal(v) {
-                Some(literal) if literal.ty() == Type::scalar(DType::I64) => usize::try_from(literal.as_i64()[0]).map_or(start, Start::At),
+                Some(literal) if literal.ty() == Type::scalar(DType::I64) => {
+                    usize::try_from(literal.as_i64()[0]).map_or(start, Start::At)
+                }
                 Some(_) | None => start,
             },
             Start::At(_) => start,
@@ -320,7 +351,9 @@ impl Window {
         if lowest.is_none_or(|lowest| lowest + span(size, distance) > extent) {
             return Err(match along {
                 Along::Index(_) => format!("index {first} is outside"),
-                Along::Window { .. } | Along::All => format!("a window of {size} elements from {first} by {step} is outside"),
+                Along::Window { .. } | Along::All => {
+                    format!("a window of {size} elements from {first} by {step} is outside")
+                }
             });
         }
         if step < 0 {

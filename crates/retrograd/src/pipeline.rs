@@ -24,7 +24,8 @@ pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
 pub enum Wanted {
     /// Its results.
     Results,
-    /// The gradient of its scalar result, which is the first; the others, where there are any, come before the gradient.
+    /// The gradient of its scalar result, which is the first; the others, where there are any, come before the
+    /// gradient.
     Gradient,
     /// All its results, then that gradient.
     ValueAndGradient,
@@ -32,7 +33,8 @@ pub enum Wanted {
     Vjp,
     /// Its results, then a tangent of each float result; a tangent per input chosen comes after the inputs.
     Jvp,
-    /// The Jacobian of each float result by each input chosen, in this direction; `None` is the one that takes fewer seeds.
+    /// The Jacobian of each float result by each input chosen, in this direction; `None` is the one that takes fewer
+    /// seeds.
     Jacobian(Option<Direction>),
     /// The Hessian of its one scalar result times a direction, whose parts come after the inputs, forward over reverse.
     Hvp,
@@ -61,7 +63,8 @@ pub struct Options {
     pub arithmetic: Arithmetic,
 }
 
-/// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them again.
+/// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpillTo {
     /// The directory; every run has one file there, and leaves nothing behind.
@@ -97,7 +100,8 @@ pub fn cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Machine code with the Program that it runs and the plan that it follows. A clone shares them, and has arenas of its own.
+/// Machine code with the Program that it runs and the plan that it follows. A clone shares them, and has arenas of its
+/// own.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// What is computed, derivatives included; it prints.
@@ -167,8 +171,8 @@ pub fn derive(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<Pr
     Ok(derived(program, wanted, argnums)?.unwrap_or_else(|| program.clone()))
 }
 
-/// The Program with every operation marked to be rounded as it is written, whatever the Program that it becomes a part of may round
-/// otherwise.
+/// The Program with every operation marked to be rounded as it is written, whatever the Program that it becomes a part
+/// of may round otherwise.
 ///
 /// ```
 /// use retrograd::{f64, jit, pipeline};
@@ -182,7 +186,8 @@ pub fn exact(program: &Program) -> Program {
 
 /// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.
 ///
-/// Nothing is simplified before, so that every operation that the user wrote, or that its derivative takes, is looked at where it runs.
+/// Nothing is simplified before, so that every operation that the user wrote, or that its derivative takes, is looked
+/// at where it runs.
 ///
 /// ```
 /// use retrograd::pipeline::{Wanted, debug_nan, derive};
@@ -197,7 +202,8 @@ pub fn debug_nan(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Erro
     eval::run_observed(program, inputs, &mut eval::FirstNotFinite)
 }
 
-/// Checks the derivatives of a Program by all its float inputs at these inputs, as [`check_grads`](crate::check_grads) does.
+/// Checks the derivatives of a Program by all its float inputs at these inputs, as [`check_grads`](crate::check_grads)
+/// does.
 pub fn check_grads(program: &Program, inputs: &[Array], order: usize, modes: &[Direction]) -> Result<(), Error> {
     let (wrt, outputs) = (floats(&program.main().param_types()), float_results(program));
     // An op without a rule is reported as such, at its line.
@@ -300,8 +306,8 @@ impl Compiled {
         self.executable.run(inputs)
     }
 
-    /// Predicted work against memory by the strategy that was asked, from the least budget to none, with this plan on it. That takes as
-    /// long as to plan some twenty times.
+    /// Predicted work against memory by the strategy that was asked, from the least budget to none, with this plan on
+    /// it. That takes as long as to plan some twenty times.
     ///
     /// ```
     /// use retrograd::{f64, for_loop, grad};
@@ -358,7 +364,8 @@ impl Compiled {
         self.executable.run_reporting(inputs, report).map(|(outputs, _)| outputs)
     }
 
-    /// The same, that also counts what it does: loop nests, calls, bytes read and written. Its results are the same, to the bit.
+    /// The same, that also counts what it does: loop nests, calls, bytes read and written. Its results are the same, to
+    /// the bit.
     ///
     /// ```
     /// use retrograd::{Array, compile, f64};
@@ -429,7 +436,9 @@ fn check_scalar(program: &Program) -> Result<(), Error> {
         return Ok(());
     }
     let pos = main.insts.iter().find(|inst| inst.results.contains(result)).map(|inst| inst.pos.clone());
-    let message = format!("a gradient needs a function whose result is a scalar float, found {ty}; reduce it, for example with `sum`");
+    let message = format!(
+        "a gradient needs a function whose result is a scalar float, found {ty}; reduce it, for example with `sum`"
+    );
     Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
 }
 
@@ -440,7 +449,8 @@ fn check_float_result(program: &Program) -> Result<(), Error> {
         return Ok(());
     }
     let found: Vec<String> = types.iter().map(Type::to_string).collect();
-    let message = format!("a derivative needs a function with a float result, found {}; `convert` it to f64", found.join(", "));
+    let message =
+        format!("a derivative needs a function with a float result, found {}; `convert` it to f64", found.join(", "));
     Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 

@@ -10,20 +10,27 @@ use crate::var::{Operand, Var, here};
 const LARGEST: f64 = 64.0;
 
 impl Tracer {
-    /// `x` to the power of `exponent`, element by element. An exponent that is an integer of at most 64 is known by products, and of integers
-    /// that is the only one; 1/2 by the root, and −1/2, −3/2, … by its reciprocal. Others are for the row of two arguments.
+    /// `x` to the power of `exponent`, element by element. An exponent that is an integer of at most 64 is known by
+    /// products, and of integers that is the only one; 1/2 by the root, and −1/2, −3/2, … by its reciprocal. Others
+    /// are for the row of two arguments.
     ///
     /// Only forms whose derivatives are right at 0 are taken: that of √x · x, of 3/2, would be 0 · ∞ there.
     pub fn power(&self, x: Traced, exponent: Traced, pos: &Pos) -> Result<Traced, Error> {
-        let known = self.literal(exponent).and_then(|literal| number(&literal)).filter(|number| number.abs() <= LARGEST);
+        let known =
+            self.literal(exponent).and_then(|literal| number(&literal)).filter(|number| number.abs() <= LARGEST);
         let is_integer = self.ty(x).dtype.is_integer() && self.ty(exponent).dtype.is_integer();
         match known {
-            Some(k) if k.fract() == 0.0 && k >= 0.0 => self.products(self.like_exponent(x, exponent, pos)?, k as u64, pos),
+            Some(k) if k.fract() == 0.0 && k >= 0.0 => {
+                self.products(self.like_exponent(x, exponent, pos)?, k as u64, pos)
+            }
             Some(_) | None if is_integer => self.elementwise(&ops::POW, &[x, exponent], pos),
-            Some(k) if k.fract() == 0.0 => self.products(self.reciprocal(self.like_exponent(x, exponent, pos)?, pos)?, -k as u64, pos),
+            Some(k) if k.fract() == 0.0 => {
+                self.products(self.reciprocal(self.like_exponent(x, exponent, pos)?, pos)?, -k as u64, pos)
+            }
             Some(0.5) => self.elementwise(&ops::SQRT, &[self.like_exponent(x, exponent, pos)?], pos),
             Some(k) if (2.0 * k).fract() == 0.0 && k < 0.0 => {
-                let root = self.elementwise(&ops::SQRT, &[self.unsigned(self.like_exponent(x, exponent, pos)?, pos)?], pos)?;
+                let root =
+                    self.elementwise(&ops::SQRT, &[self.unsigned(self.like_exponent(x, exponent, pos)?, pos)?], pos)?;
                 self.products(self.reciprocal(root, pos)?, (-2.0 * k) as u64, pos)
             }
             Some(_) | None => self.elementwise(&ops::POW, &[x, exponent], pos),
@@ -54,7 +61,8 @@ impl Tracer {
         let (mut product, mut square) = (None, x);
         while count > 0 {
             if count % 2 == 1 {
-                product = Some(product.map_or(Ok(square), |product| self.elementwise(&ops::MUL, &[product, square], pos))?);
+                product =
+                    Some(product.map_or(Ok(square), |product| self.elementwise(&ops::MUL, &[product, square], pos))?);
             }
             count /= 2;
             if count > 0 {
@@ -67,7 +75,9 @@ impl Tracer {
 
 /// The number that all elements are, where there is one.
 fn number(literal: &Array) -> Option<f64> {
-    let one = |numbers: &mut dyn Iterator<Item = f64>| numbers.next().filter(|_| literal.ty() == Type::scalar(literal.dtype()));
+    let one = |numbers: &mut dyn Iterator<Item = f64>| {
+        numbers.next().filter(|_| literal.ty() == Type::scalar(literal.dtype()))
+    };
     match literal.data() {
         Data::F32(x) => one(&mut x.iter().map(|x| f64::from(*x))),
         Data::F64(x) => one(&mut x.iter().copied()),
@@ -78,8 +88,8 @@ fn number(literal: &Array) -> Option<f64> {
 }
 
 impl<'t> Var<'t> {
-    /// This value to the power of `exponent`. A constant exponent that is an integer up to 64 means products, also of integers; its
-    /// derivatives are then those of products, at 0 too.
+    /// This value to the power of `exponent`. A constant exponent that is an integer up to 64 means products, also of
+    /// integers; its derivatives are then those of products, at 0 too.
     ///
     /// ```
     /// # use retrograd::{Array, jit};

@@ -8,8 +8,9 @@ use crate::trace::{Moment, Site, Traced, TracedFunction, TracedRule, Tracer};
 use crate::var::{Trace, Var, here};
 
 impl<'t> Var<'t> {
-    /// The same value, shown under a name to whoever observes a run ([`run_observed`](crate::Transformed::run_observed)), once per step of the
-    /// loops around it. Steps that are run again for a gradient show nothing, whatever the budget.
+    /// The same value, shown under a name to whoever observes a run
+    /// ([`run_observed`](crate::Transformed::run_observed)), once per step of the loops around it. Steps that are
+    /// run again for a gradient show nothing, whatever the budget.
     ///
     /// ```
     /// use retrograd::{Array, for_loop, grad};
@@ -30,14 +31,15 @@ impl<'t> Var<'t> {
         self
     }
 
-    /// The same value; its cotangent in reverse mode is shown under a name, as by [`probe`](Var::probe). Forward mode refuses it.
+    /// The same value; its cotangent in reverse mode is shown under a name, as by [`probe`](Var::probe). Forward mode
+    /// refuses it.
     #[track_caller]
     pub fn probe_cotangent(self, name: &str) -> Var<'t> {
         self.map_cotangent(|ct| ct.probe(name))
     }
 
-    /// The same value, whose cotangent in reverse mode is `change(ct)`: scaled, clipped or replaced. Forward mode refuses it, and so does
-    /// reverse mode over reverse mode where the change is not linear.
+    /// The same value, whose cotangent in reverse mode is `change(ct)`: scaled, clipped or replaced. Forward mode
+    /// refuses it, and so does reverse mode over reverse mode where the change is not linear.
     ///
     /// ```
     /// use retrograd::{Array, grad};
@@ -64,10 +66,11 @@ impl<'t> Var<'t> {
     }
 }
 
-/// Ends a run with a message, and the line of this call, where the condition (all of it, if it is an array) does not hold: every loop around
-/// it is left at once. Only the first execution of a step checks: what is run again for a gradient does not, and a gradient checks what its
-/// function does, whether its value is asked for or not. Of several checks the first in the order of the program is the one that fails, under
-/// every plan, back end and number of threads.
+/// Ends a run with a message, and the line of this call, where the condition (all of it, if it is an array) does not
+/// hold: every loop around it is left at once. Only the first execution of a step checks: what is run again for a
+/// gradient does not, and a gradient checks what its function does, whether its value is asked for or not. Of several
+/// checks the first in the order of the program is the one that fails, under every plan, back end and number of
+/// threads.
 ///
 /// ```
 /// use retrograd::{Array, ErrorKind, check, for_loop, grad};
@@ -87,8 +90,8 @@ pub fn check(condition: Var<'_>, message: &str) {
 }
 
 impl Tracer {
-    /// Ends the run where a condition does not hold; `tag` says what kind of failure it is, for whoever handles the error
-    /// ([`ErrorKind::Check`]): a front end finds there what to raise.
+    /// Ends the run where a condition does not hold; `tag` says what kind of failure it is, for whoever handles the
+    /// error ([`ErrorKind::Check`]): a front end finds there what to raise.
     pub fn check(&self, condition: Traced, message: &str, tag: &str, pos: &Pos) -> Result<(), Error> {
         let text = |text: &str| Attr::Text(text.to_owned());
         self.op(&ops::CHECK, Attrs::none().with("message", text(message)).with("tag", text(tag)), &[condition], pos)?;
@@ -97,8 +100,8 @@ impl Tracer {
 }
 
 /// What `body` gives, where the derivative of every op of that name (`retrograd ops` lists them) in reverse mode is
-/// `backward(args, y, ct)`: one cotangent per argument; those of arguments that are no floats are ignored. `like` is any value of the
-/// trace. All that `backward` reads are its arguments and literals.
+/// `backward(args, y, ct)`: one cotangent per argument; those of arguments that are no floats are ignored. `like` is
+/// any value of the trace. All that `backward` reads are its arguments and literals.
 ///
 /// ```
 /// use retrograd::{Array, grad, override_vjp};
@@ -132,7 +135,8 @@ pub fn override_vjp<'t, R>(
     })
 }
 
-/// As [`override_vjp`], for both modes: `tangent(args, y, dargs)` gives the tangent of the result and is linear in `dargs`.
+/// As [`override_vjp`], for both modes: `tangent(args, y, dargs)` gives the tangent of the result and is linear in
+/// `dargs`.
 ///
 /// ```
 /// use retrograd::{Array, jvp, override_jvp};
@@ -154,9 +158,12 @@ pub fn override_jvp<'t, R>(
             let (values, tangents) = params.split_at(args);
             let mut tangents = tangents.iter().copied();
             // What is not a float has no tangent: its value stands in its place.
-            let all: Vec<Var<'t>> = (0..args)
-                .map(|k| if site.types[k].dtype.is_float() { tangents.next().expect("one per float") } else { values[k] })
-                .collect();
+            let all: Vec<Var<'t>> =
+                (0..args)
+                    .map(|k| {
+                        if site.types[k].dtype.is_float() { tangents.next().expect("one per float") } else { values[k] }
+                    })
+                    .collect();
             tangent(values, apply(trace, row, site, values), &all)
         });
         Some(TracedRule::Jvp { tangent: made.0? })

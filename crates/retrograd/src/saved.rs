@@ -1,12 +1,13 @@
 //! Compilations as files.
 //!
-//! A file holds the Program that was placed and what was decided about it, no loops and no machine code: those are made when it is loaded,
-//! so it is loaded on any machine, by any back end. Nothing in it is trusted: the Program is verified and the decision is held against it,
-//! so a file gives an error, or the run of a valid Program.
+//! A file holds the Program that was placed and what was decided about it, no loops and no machine code: those are made
+//! when it is loaded, so it is loaded on any machine, by any back end. Nothing in it is trusted: the Program is
+//! verified and the decision is held against it, so a file gives an error, or the run of a valid Program.
 //!
-//! It is, in this order: eight bytes that say what it is, the version of this form, the checksum of all that follows, how many bytes that is,
-//! and then the version of Retrograd that saved it and the rest, by postcard. Numbers of the header are little-endian. The version of
-//! Retrograd must be the one that loads: ops and functions belong to it, and so do their bits.
+//! It is, in this order: eight bytes that say what it is, the version of this form, the checksum of all that follows,
+//! how many bytes that is, and then the version of Retrograd that saved it and the rest, by postcard. Numbers of the
+//! header are little-endian. The version of Retrograd must be the one that loads: ops and functions belong to it, and
+//! so do their bits.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -26,8 +27,8 @@ type Notes = BTreeMap<String, String>;
 /// How files begin. The bytes that are no text show copies that were made as text.
 const MAGIC: [u8; 8] = *b"\x89RGX\r\n\x1a\n";
 
-/// To be raised by a release that stores Programs or decisions in another way than the one before; a test holds a file against it. Form 1
-/// held loops.
+/// To be raised by a release that stores Programs or decisions in another way than the one before; a test holds a file
+/// against it. Form 1 held loops.
 const FORMAT: u32 = 2;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -68,11 +69,13 @@ pub struct Saved {
 impl Compiled {
     /// What [`save`](Compiled::save) writes, with the Program and the plan in words.
     pub fn saved(&self) -> Saved {
-        Saved::new(self.plan.decided()).with_note("program", self.program.to_string()).with_note("plan", self.plan.to_string())
+        Saved::new(self.plan.decided())
+            .with_note("program", self.program.to_string())
+            .with_note("plan", self.plan.to_string())
     }
 
-    /// Writes it to a file, which [`Saved::load`] reads without tracing, differentiating or planning again. The file serves on any machine
-    /// with the same version of Retrograd.
+    /// Writes it to a file, which [`Saved::load`] reads without tracing, differentiating or planning again. The file
+    /// serves on any machine with the same version of Retrograd.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.saved().save(path)
     }
@@ -96,8 +99,8 @@ impl Saved {
         self.notes.get(name).map(String::as_str)
     }
 
-    /// Verifies it and makes machine code of it: the same bits and the same peak of memory as before, or an error where the file holds no
-    /// valid Program or a decision that does not fit it.
+    /// Verifies it and makes machine code of it: the same bits and the same peak of memory as before, or an error where
+    /// the file holds no valid Program or a decision that does not fit it.
     pub fn compile(&self, backend: &Backend) -> Result<Executable, Error> {
         self.check_host()?;
         let fused = fuse::fuse_decided(&self.decided).map_err(|error| Error { pos: Pos::unknown(), ..error })?;
@@ -110,7 +113,8 @@ impl Saved {
         fs::write(path, self.to_bytes()?).map_err(|problem| in_file(path, problem))
     }
 
-    /// Reads what [`save`](Saved::save) wrote. A file that is damaged, cut off, or of another version of Retrograd is an error.
+    /// Reads what [`save`](Saved::save) wrote. A file that is damaged, cut off, or of another version of Retrograd is
+    /// an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Saved, Error> {
         let path = path.as_ref();
         let bytes = read(path).map_err(|problem| in_file(path, problem))?;
@@ -132,7 +136,8 @@ impl Saved {
         });
         match names.next() {
             Some((name, pos)) => {
-                let message = format!("the external function `{name}` is part of this process: what calls it cannot be saved");
+                let message =
+                    format!("the external function `{name}` is part of this process: what calls it cannot be saved");
                 Err(Error::new(ErrorKind::Unsupported, pos, message))
             }
             None => Ok(()),
@@ -160,7 +165,9 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 fn encode_as(version: &str, saved: &Saved) -> Result<Vec<u8>, Error> {
-    let refused = |error: postcard::Error| Error::new(ErrorKind::Unsupported, Pos::unknown(), format!("this cannot be saved: {error}"));
+    let refused = |error: postcard::Error| {
+        Error::new(ErrorKind::Unsupported, Pos::unknown(), format!("this cannot be saved: {error}"))
+    };
     let mut guarded = vec![0; 8];
     guarded.extend(postcard::to_stdvec(version).map_err(refused)?);
     guarded.extend(postcard::to_stdvec(&(&saved.decided, &saved.notes)).map_err(refused)?);
@@ -175,7 +182,9 @@ fn decode(bytes: &[u8]) -> Result<Saved, String> {
     if !is_saved(bytes) {
         return Err("this is nothing that Retrograd has saved".into());
     }
-    let Some((header, body)) = bytes.split_at_checked(HEADER_BYTES) else { return Err("the file is cut off in its header".into()) };
+    let Some((header, body)) = bytes.split_at_checked(HEADER_BYTES) else {
+        return Err("the file is cut off in its header".into());
+    };
     let number = |from: usize| u32::from_le_bytes(header[from..from + 4].try_into().expect("four bytes"));
     if number(8) != FORMAT {
         return Err(format!(
@@ -185,15 +194,21 @@ fn decode(bytes: &[u8]) -> Result<Saved, String> {
     }
     let length = u64::from_le_bytes(header[16..].try_into().expect("eight bytes"));
     if length != body.len() as u64 {
-        return Err(format!("the file is cut off or damaged: {length} bytes should follow its header, and {} do", body.len()));
+        return Err(format!(
+            "the file is cut off or damaged: {length} bytes should follow its header, and {} do",
+            body.len()
+        ));
     }
     if number(12) != crc32fast::hash(&bytes[16..]) {
         return Err("the file is damaged: its checksum differs".into());
     }
-    let damaged = |error: postcard::Error| format!("the file cannot be read ({error}); save it anew with Retrograd {VERSION}");
+    let damaged =
+        |error: postcard::Error| format!("the file cannot be read ({error}); save it anew with Retrograd {VERSION}");
     let (version, body) = postcard::take_from_bytes::<String>(body).map_err(damaged)?;
     if version != VERSION {
-        return Err(format!("the file was saved by Retrograd {version}, and this is {VERSION}; save it anew with this version"));
+        return Err(format!(
+            "the file was saved by Retrograd {version}, and this is {VERSION}; save it anew with this version"
+        ));
     }
     match postcard::take_from_bytes::<(Decided, Notes)>(body).map_err(damaged)? {
         ((decided, notes), []) => Ok(Saved { decided, notes }),
@@ -221,7 +236,10 @@ mod tests {
     #[test]
     fn a_file_of_another_version_is_refused_by_its_name() {
         let message = decode(&encode_as("9.9.9", &square()).unwrap()).unwrap_err();
-        assert_eq!(message, format!("the file was saved by Retrograd 9.9.9, and this is {VERSION}; save it anew with this version"));
+        assert_eq!(
+            message,
+            format!("the file was saved by Retrograd 9.9.9, and this is {VERSION}; save it anew with this version")
+        );
     }
 
     #[test]

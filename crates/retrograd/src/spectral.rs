@@ -1,12 +1,14 @@
-//! Spectral decompositions of the matrices in the last two axes, as in `numpy.linalg`; the axes before them are batches.
+//! Spectral decompositions of the matrices in the last two axes, as in `numpy.linalg`; the axes before them are
+//! batches.
 //!
-//! Of a symmetric matrix the lower triangle is read, as NumPy does, so that the gradient is zero above it. Where eigenvalues or singular
-//! values coincide, what is not smooth ends the run of a derivative with an error of the kind [`Check`](crate::ErrorKind::Check): the gradient
-//! of a function that treats those that coincide alike is exact, that of the vectors themselves does not exist.
+//! Of a symmetric matrix the lower triangle is read, as NumPy does, so that the gradient is zero above it. Where
+//! eigenvalues or singular values coincide, what is not smooth ends the run of a derivative with an error of the kind
+//! [`Check`](crate::ErrorKind::Check): the gradient of a function that treats those that coincide alike is exact, that
+//! of the vectors themselves does not exist.
 //!
-//! Values coincide where they differ by at most 1024 ε of the largest of them, 2.3e-13 in f64 and 1.2e-4 in f32: vectors of closer ones have
-//! fewer than three digits that are right. For a second derivative of vectors that is √(1024 ε), 4.8e-7 and 0.011, because roundings count
-//! twice in it.
+//! Values coincide where they differ by at most 1024 ε of the largest of them, 2.3e-13 in f64 and 1.2e-4 in f32:
+//! vectors of closer ones have fewer than three digits that are right. For a second derivative of vectors that is
+//! √(1024 ε), 4.8e-7 and 0.011, because roundings count twice in it.
 
 use retrograd_compiler::ir::{Array, Attrs, Error, Pos, Row};
 use retrograd_compiler::ops;
@@ -16,21 +18,29 @@ use crate::numpy::last_two;
 use crate::trace::{Traced, Tracer};
 use crate::var::{Var, here};
 
-/// What a derivative of eigenvalues, singular values and their vectors is where it does not exist, because values coincide.
+/// What a derivative of eigenvalues, singular values and their vectors is where it does not exist, because values
+/// coincide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Degenerate {
     /// The run ends with an error.
     #[default]
     Fails,
-    /// What has no derivative is taken as constant. That is right for what does not change when vectors of one value are turned, and for
-    /// nothing else.
+    /// What has no derivative is taken as constant. That is right for what does not change when vectors of one value
+    /// are turned, and for nothing else.
     IsZero,
 }
 
 impl Tracer {
-    /// A row of this family over matrices alone; integers become f64. Matrices with more columns than rows are transposed before and after.
-    /// Where one is not finite the run ends, as `numpy.linalg` raises an error; vectors come with their values, which say so.
-    pub fn of_spectrum(&self, row: &'static Row, a: Traced, degenerate: Degenerate, pos: &Pos) -> Result<Traced, Error> {
+    /// A row of this family over matrices alone; integers become f64. Matrices with more columns than rows are
+    /// transposed before and after. Where one is not finite the run ends, as `numpy.linalg` raises an error;
+    /// vectors come with their values, which say so.
+    pub fn of_spectrum(
+        &self,
+        row: &'static Row,
+        a: Traced,
+        degenerate: Degenerate,
+        pos: &Pos,
+    ) -> Result<Traced, Error> {
         let a = self.as_floats(a, pos)?;
         let ty = self.ty(a);
         // What does not fit is for the row to say.
@@ -48,7 +58,11 @@ impl Tracer {
         let y = self.op(row, attrs, &[a], pos)?;
         // Vectors come with their values.
         if !row.attrs.contains(&"columns") {
-            self.check_converged(y, if is_symmetric { "Eigenvalues did not converge" } else { "SVD did not converge" }, pos)?;
+            self.check_converged(
+                y,
+                if is_symmetric { "Eigenvalues did not converge" } else { "SVD did not converge" },
+                pos,
+            )?;
         }
         Ok(y)
     }
@@ -117,8 +131,9 @@ impl<'t> Var<'t> {
         self.of_spectrum(&ops::EIGVALSH, &here())
     }
 
-    /// The eigenvalues, ascending, and in the columns of a matrix their eigenvectors, of length 1. The first entry of a vector that is not
-    /// small beside its largest is positive. Vectors of eigenvalues that coincide have no derivative: a run that needs one ends with an error.
+    /// The eigenvalues, ascending, and in the columns of a matrix their eigenvectors, of length 1. The first entry of a
+    /// vector that is not small beside its largest is positive. Vectors of eigenvalues that coincide have no
+    /// derivative: a run that needs one ends with an error.
     ///
     /// ```
     /// # use retrograd::{Array, ErrorKind, grad, jit_many};
@@ -150,8 +165,9 @@ impl<'t> Var<'t> {
         self.of_spectrum(&ops::SVDVALS, &here())
     }
 
-    /// U, the singular values σ, descending, and V, with this matrix = U diag(σ) Vᵀ; U and V have as many columns as there are values. Of the
-    /// smaller of U and V the first entry of a column that is not small beside its largest is positive.
+    /// U, the singular values σ, descending, and V, with this matrix = U diag(σ) Vᵀ; U and V have as many columns as
+    /// there are values. Of the smaller of U and V the first entry of a column that is not small beside its largest
+    /// is positive.
     ///
     /// ```
     /// # use retrograd::{Array, jit_many};
@@ -180,8 +196,8 @@ impl<'t> Var<'t> {
         self.of_spectrum(&ops::NUCLEAR_NORM, &here())
     }
 
-    /// The polar factor U Vᵀ, the nearest matrix with orthonormal columns or rows. Its derivative exists where singular values coincide, too,
-    /// unless they are zero.
+    /// The polar factor U Vᵀ, the nearest matrix with orthonormal columns or rows. Its derivative exists where singular
+    /// values coincide, too, unless they are zero.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -194,8 +210,8 @@ impl<'t> Var<'t> {
         self.of_spectrum(&ops::POLAR, &here())
     }
 
-    /// The pseudoinverse; singular values of at most `cutoff` times the largest are taken as zero. The gradient is that along matrices of one
-    /// rank.
+    /// The pseudoinverse; singular values of at most `cutoff` times the largest are taken as zero. The gradient is that
+    /// along matrices of one rank.
     ///
     /// ```
     /// # use retrograd::{Array, jit};

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use retrograd_jit::Time;
 
-/// Seconds that each stage of a compilation took, in order: `trace`, `opt`, `diff`, `freeze`, `plan`, `fuse`, `jit`. Where a compilation was found
-/// in the [cache](crate::cache), only the trace took any.
+/// Seconds that each stage of a compilation took, in order: `trace`, `opt`, `diff`, `freeze`, `plan`, `fuse`, `jit`.
+/// Where a compilation was found in the [cache](crate::cache), only the trace took any.
 ///
 /// ```
 /// use retrograd::{f64, grad};
@@ -46,9 +46,11 @@ impl Times {
 
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stages: Vec<String> = self.stages.iter().map(|(stage, seconds)| format!("{stage} {}", Time(*seconds))).collect();
+        let stages: Vec<String> =
+            self.stages.iter().map(|(stage, seconds)| format!("{stage} {}", Time(*seconds))).collect();
         let cached = if self.cached { "the rest found in the cache" } else { "" };
-        let parts: Vec<&str> = stages.iter().map(String::as_str).chain((!cached.is_empty()).then_some(cached)).collect();
+        let parts: Vec<&str> =
+            stages.iter().map(String::as_str).chain((!cached.is_empty()).then_some(cached)).collect();
         write!(f, "{}; together {}", parts.join(", "), Time(self.seconds()))
     }
 }

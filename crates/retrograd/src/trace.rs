@@ -1,7 +1,8 @@
 //! The tracer: front ends run the user's function once over handles, and each operation becomes an instruction.
 //!
-//! Bodies of loops and branches are closed functions. A body may read any value of the bodies around it: such a value becomes an
-//! invariant of every loop and an argument of every branch in between, once. Small literals are written again inside the body instead.
+//! Bodies of loops and branches are closed functions. A body may read any value of the bodies around it: such a value
+//! becomes an invariant of every loop and an argument of every branch in between, once. Small literals are written
+//! again inside the body instead.
 
 mod sites;
 
@@ -9,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value,
-    WhileOp, verify,
+    Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos,
+    Program, Row, Type, Value, WhileOp, verify,
 };
 
 pub use sites::{Moment, Site};
@@ -235,7 +236,13 @@ impl Tracer {
     }
 
     /// Opens the body of a loop of `count` steps; returns the index, the carries and this step's rows of the streams.
-    pub fn begin_for(&self, count: Traced, carries: &[Traced], streams: &[Traced], pos: &Pos) -> Result<LoopParams, Error> {
+    pub fn begin_for(
+        &self,
+        count: Traced,
+        carries: &[Traced],
+        streams: &[Traced],
+        pos: &Pos,
+    ) -> Result<LoopParams, Error> {
         let mut state = self.state.borrow_mut();
         let literal = state.literal(count);
         let count = state.resolve_all(&[count], pos)?[0];
@@ -250,7 +257,11 @@ impl Tracer {
         if let (Some(n), Some(extent)) = (count_known, extent)
             && n > extent
         {
-            return Err(Error::new(ErrorKind::Shape, pos.clone(), format!("a loop of {n} steps over streams of {extent} rows")));
+            return Err(Error::new(
+                ErrorKind::Shape,
+                pos.clone(),
+                format!("a loop of {n} steps over streams of {extent} rows"),
+            ));
         }
         let inside = Builder::new("");
         let index_param = inside.param(Type::scalar(DType::I64));
@@ -264,12 +275,15 @@ impl Tracer {
         Ok((traced(params.0), params.1.into_iter().map(traced).collect(), params.2.into_iter().map(traced).collect()))
     }
 
-    /// Closes the body of the innermost loop with the next carries and the emitted rows; returns the final carries, then the streams.
+    /// Closes the body of the innermost loop with the next carries and the emitted rows; returns the final carries,
+    /// then the streams.
     pub fn end_for(&self, next: &[Traced], emitted: &[Traced]) -> Result<Vec<Traced>, Error> {
         let mut state = self.state.borrow_mut();
         let pos = state.top().pos.clone();
         let results = [state.resolve_all(next, &pos)?, state.resolve_all(emitted, &pos)?].concat();
-        let Kind::For(open) = &state.top_ref().kind else { panic!("front ends nest: `end_for` closes what `begin_for` opened") };
+        let Kind::For(open) = &state.top_ref().kind else {
+            panic!("front ends nest: `end_for` closes what `begin_for` opened")
+        };
         let body = &state.top_ref().builder;
         check_carries(&body.types(&open.carry_params), &body.types(&results[..next.len()]), &pos)?;
         let row_types = body.types(&results[next.len()..]);
@@ -293,7 +307,8 @@ impl Tracer {
         Ok(kept.results(&open.carries, results, state.top_ref().id))
     }
 
-    /// A literal in the open body at a depth, or where `shape` says so one number repeated: the start of a carry that is found late.
+    /// A literal in the open body at a depth, or where `shape` says so one number repeated: the start of a carry that
+    /// is found late.
     pub fn constant_at(&self, depth: usize, value: Array, shape: Option<&[usize]>, pos: &Pos) -> Traced {
         let mut state = self.state.borrow_mut();
         let frame = &mut state.frames[depth];
@@ -303,14 +318,19 @@ impl Tracer {
         Traced { frame: frame.id, value }
     }
 
-    /// One more carry of the open loop at a depth, found while its body is traced: its start, as a value around the loop; returns it as
-    /// the body sees it. The end of the loop gives its next value after those of the carries before it.
+    /// One more carry of the open loop at a depth, found while its body is traced: its start, as a value around the
+    /// loop; returns it as the body sees it. The end of the loop gives its next value after those of the carries
+    /// before it.
     pub fn carry(&self, depth: usize, start: Traced) -> Result<Traced, Error> {
         let mut state = self.state.borrow_mut();
         let pos = state.frames[depth].pos.clone();
         state.check_open(start, &pos)?;
         if state.frames[depth..].iter().any(|frame| frame.id == start.frame) {
-            return Err(Error::new(ErrorKind::Argument, pos, "a carry starts with a value from inside of its loop".to_owned()));
+            return Err(Error::new(
+                ErrorKind::Argument,
+                pos,
+                "a carry starts with a value from inside of its loop".to_owned(),
+            ));
         }
         let outer = state.resolve(start, depth - 1);
         let ty = state.frames[depth - 1].builder.ty(outer);
@@ -327,7 +347,9 @@ impl Tracer {
                 carries.push(outer);
                 carry_params.push(inner);
             }
-            Kind::Entry | Kind::Function | Kind::Then { .. } | Kind::Else { .. } => panic!("front ends nest: only a loop has carries"),
+            Kind::Entry | Kind::Function | Kind::Then { .. } | Kind::Else { .. } => {
+                panic!("front ends nest: only a loop has carries")
+            }
         }
         Ok(Traced { frame: frame.id, value: inner })
     }
@@ -355,7 +377,8 @@ impl Tracer {
             panic!("front ends nest: `begin_while_body` follows `begin_while`")
         };
         // A carry that was found after something was captured comes before it, as `end_while` expects.
-        closed.function.params = carry_params.iter().copied().chain(closed.captured.iter().map(|capture| capture.inner)).collect();
+        closed.function.params =
+            carry_params.iter().copied().chain(closed.captured.iter().map(|capture| capture.inner)).collect();
         let inside = Builder::new("");
         let params = inside.params(carry_params.iter().map(|v| closed.function.ty(*v).clone()));
         let kind = Kind::While { carries, carry_params: params.clone(), cond: closed.function };
@@ -365,7 +388,8 @@ impl Tracer {
         Ok(params.into_iter().map(|value| Traced { frame: id, value }).collect())
     }
 
-    /// Closes the body of the innermost `while` with the next carries; returns the final carries, then the number of trips.
+    /// Closes the body of the innermost `while` with the next carries; returns the final carries, then the number of
+    /// trips.
     pub fn end_while(&self, next: &[Traced]) -> Result<Vec<Traced>, Error> {
         let mut state = self.state.borrow_mut();
         let pos = state.top().pos.clone();
@@ -405,15 +429,20 @@ impl Tracer {
         params.into_iter().map(|value| Traced { frame: id, value }).collect()
     }
 
-    /// Closes it with its results. All that it reads must be its parameters or literals, since its derivative says nothing of others.
+    /// Closes it with its results. All that it reads must be its parameters or literals, since its derivative says
+    /// nothing of others.
     pub fn end_function(&self, results: &[Traced]) -> Result<TracedFunction, Error> {
         let mut state = self.state.borrow_mut();
         let pos = state.top().pos.clone();
         let results = state.resolve_all(results, &pos)?;
-        let Kind::Function = &state.top_ref().kind else { panic!("front ends nest: `end_function` closes what `begin_function` opened") };
+        let Kind::Function = &state.top_ref().kind else {
+            panic!("front ends nest: `end_function` closes what `begin_function` opened")
+        };
         if let Some(capture) = state.top_ref().captured.first() {
             let ty = state.top_ref().builder.ty(capture.inner);
-            let message = format!("a function with a derivative of its own reads a value ({ty}) from outside; make it an argument");
+            let message = format!(
+                "a function with a derivative of its own reads a value ({ty}) from outside; make it an argument"
+            );
             return Err(Error::new(ErrorKind::Argument, pos, message));
         }
         let closed = state.close(results);
@@ -421,7 +450,13 @@ impl Tracer {
     }
 
     /// Calls a function with a derivative of its own; that the parts fit is checked by [`Tracer::finish`].
-    pub fn call(&self, body: TracedFunction, rule: TracedRule, args: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
+    pub fn call(
+        &self,
+        body: TracedFunction,
+        rule: TracedRule,
+        args: &[Traced],
+        pos: &Pos,
+    ) -> Result<Vec<Traced>, Error> {
         let mut state = self.state.borrow_mut();
         let args = state.resolve_all(args, pos)?;
         let types = state.functions[usize::from(body.0)].result_types();
@@ -461,7 +496,9 @@ impl Tracer {
     /// Leaves that branch and opens the other; what the first results in is said at the end.
     pub fn begin_else(&self) {
         let mut state = self.state.borrow_mut();
-        let Kind::Then { predicate } = state.top().kind else { panic!("front ends nest: `begin_else` follows `begin_if`") };
+        let Kind::Then { predicate } = state.top().kind else {
+            panic!("front ends nest: `begin_else` follows `begin_if`")
+        };
         let then_frame = Box::new(state.frames.pop().expect("a branch is open"));
         let (pos, functions_before) = (then_frame.pos.clone(), then_frame.functions_before);
         state.open(Kind::Else { predicate, then_frame }, Place::Branch, &pos);
@@ -474,18 +511,25 @@ impl Tracer {
         self.join(&present(then_results), &present(else_results), &vec![None; then_results.len()])
     }
 
-    /// The same where a branch may have no value for a result, which then is zero there, and where results have an element type to be
-    /// converted to.
-    pub fn join(&self, first: &[Option<Traced>], second: &[Option<Traced>], dtypes: &[Option<DType>]) -> Result<Vec<Traced>, Error> {
+    /// The same where a branch may have no value for a result, which then is zero there, and where results have an
+    /// element type to be converted to.
+    pub fn join(
+        &self,
+        first: &[Option<Traced>],
+        second: &[Option<Traced>],
+        dtypes: &[Option<DType>],
+    ) -> Result<Vec<Traced>, Error> {
         let mut state = self.state.borrow_mut();
         let mut else_frame = state.frames.pop().expect("a branch is open");
         let Kind::Else { predicate, then_frame } = std::mem::replace(&mut else_frame.kind, Kind::Function) else {
             panic!("front ends nest: `end_if` follows `begin_else`")
         };
         let pos = else_frame.pos.clone();
-        let type_of =
-            |frame: &Frame, v: &Option<Traced>| v.map(|v| if v.frame == frame.id { frame.builder.ty(v.value) } else { type_in(&state, v) });
-        let found: Vec<_> = first.iter().map(|v| type_of(&then_frame, v)).zip(second.iter().map(|v| type_of(&else_frame, v))).collect();
+        let type_of = |frame: &Frame, v: &Option<Traced>| {
+            v.map(|v| if v.frame == frame.id { frame.builder.ty(v.value) } else { type_in(&state, v) })
+        };
+        let found: Vec<_> =
+            first.iter().map(|v| type_of(&then_frame, v)).zip(second.iter().map(|v| type_of(&else_frame, v))).collect();
         let joined = result_types(&found, dtypes, &pos);
         state.frames.push(*then_frame);
         let joined = joined.and_then(|types| Ok((state.branch_results(first, &types, &pos)?, types)));
@@ -505,7 +549,8 @@ impl Tracer {
         let (mut bodies, args) = ([then.function, other.function], unite([&then.captured, &other.captured]));
         for (body, captured) in bodies.iter_mut().zip([then.captured, other.captured]) {
             let outside = &state.top_ref().builder;
-            body.params = args.iter().map(|(source, outer)| param_for(body, &captured, *source, &outside.ty(*outer))).collect();
+            body.params =
+                args.iter().map(|(source, outer)| param_for(body, &captured, *source, &outside.ty(*outer))).collect();
         }
         let [then_body, else_body] = bodies.map(|body| state.add(body));
         let args = [vec![predicate], args.into_iter().map(|(_, outer)| outer).collect()].concat();
@@ -560,8 +605,8 @@ impl State {
         id
     }
 
-    /// The innermost frame takes what the one before it captured, in its order: both are bodies of one instruction and get the same
-    /// arguments.
+    /// The innermost frame takes what the one before it captured, in its order: both are bodies of one instruction and
+    /// get the same arguments.
     fn inherit(&mut self, captured: &[Capture], functions_before: usize) {
         let outside = &self.frames[self.frames.len() - 2].builder;
         let types: Vec<Type> = captured.iter().map(|capture| outside.ty(capture.outer)).collect();
@@ -574,7 +619,8 @@ impl State {
         }
     }
 
-    /// What the results of a branch are in the innermost frame: absent ones are zero, others are converted to their type.
+    /// What the results of a branch are in the innermost frame: absent ones are zero, others are converted to their
+    /// type.
     fn branch_results(&mut self, results: &[Option<Traced>], types: &[Type], pos: &Pos) -> Result<Vec<Value>, Error> {
         let present: Vec<Traced> = results.iter().copied().flatten().collect();
         let mut values = self.resolve_all(&present, pos)?.into_iter();
@@ -643,7 +689,8 @@ impl State {
         Err(Error::new(ErrorKind::Argument, pos.clone(), message))
     }
 
-    /// What an open value is in the frame at a depth: captured by every frame in between, or written again where it is a literal.
+    /// What an open value is in the frame at a depth: captured by every frame in between, or written again where it is
+    /// a literal.
     fn resolve(&mut self, v: Traced, depth: usize) -> Value {
         let frame = &self.frames[depth];
         if frame.id == v.frame {
@@ -675,7 +722,12 @@ impl Frame {
     fn with_waiting(&self) -> impl Iterator<Item = &Frame> {
         let waiting = match &self.kind {
             Kind::Else { then_frame, .. } => Some(&**then_frame),
-            Kind::Entry | Kind::For(_) | Kind::Condition { .. } | Kind::While { .. } | Kind::Function | Kind::Then { .. } => None,
+            Kind::Entry
+            | Kind::For(_)
+            | Kind::Condition { .. }
+            | Kind::While { .. }
+            | Kind::Function
+            | Kind::Then { .. } => None,
         };
         std::iter::once(self).chain(waiting)
     }
@@ -689,7 +741,8 @@ impl Frame {
     }
 }
 
-/// An instruction over known integers: what it computes is known too, so that `n - 1` can count a loop that emits streams.
+/// An instruction over known integers: what it computes is known too, so that `n - 1` can count a loop that emits
+/// streams.
 struct KnownInst {
     row: &'static Row,
     attrs: Attrs,
@@ -716,7 +769,10 @@ fn rows_of(streams: &[Type], pos: &Pos) -> Result<(Option<usize>, Vec<Type>), Er
     let extent = streams.first().and_then(|ty| ty.shape.first()).copied();
     let row = |(k, ty): (usize, &Type)| match ty.row() {
         Some(row) if ty.shape.first().copied() == extent => Ok(row),
-        Some(_) => Err(format!("stream {k} of the loop is {ty}, but stream 0 is {}; streams have equally many rows", streams[0])),
+        Some(_) => Err(format!(
+            "stream {k} of the loop is {ty}, but stream 0 is {}; streams have equally many rows",
+            streams[0]
+        )),
         None => Err(format!("stream {k} of the loop is the scalar {ty}; streams are read row by row")),
     };
     let rows: Result<Vec<Type>, String> = streams.iter().enumerate().map(row).collect();
@@ -763,7 +819,11 @@ impl Kept {
         results.extend(emitted);
         for k in (0..params.len()).filter(|k| !changes[*k]) {
             // Nothing is looked up by its source once the body is closed.
-            captured.push(Capture { source: Traced { frame: u32::MAX, value: params[k] }, outer: carries[k], inner: params[k] });
+            captured.push(Capture {
+                source: Traced { frame: u32::MAX, value: params[k] },
+                outer: carries[k],
+                inner: params[k],
+            });
         }
         Kept { changes }
     }
@@ -796,7 +856,11 @@ fn type_in(state: &State, v: Traced) -> Type {
 }
 
 /// The types that two branches result in together.
-fn result_types(found: &[(Option<Type>, Option<Type>)], dtypes: &[Option<DType>], pos: &Pos) -> Result<Vec<Type>, Error> {
+fn result_types(
+    found: &[(Option<Type>, Option<Type>)],
+    dtypes: &[Option<DType>],
+    pos: &Pos,
+) -> Result<Vec<Type>, Error> {
     let joined = |k: usize| {
         let (pair, dtype) = (&found[k], &dtypes[k]);
         let converted = |ty: &Type| dtype.map_or_else(|| ty.clone(), |dtype| Type { dtype, ..ty.clone() });

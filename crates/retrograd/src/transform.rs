@@ -12,7 +12,9 @@ use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type}
 
 use crate::budget::{Budget, IntoBudget};
 use crate::cache;
-use crate::pipeline::{self, Arithmetic, Backend, Compiled, Options, Plan, Sighting, SpillTo, Strategy, Wanted, strategy};
+use crate::pipeline::{
+    self, Arithmetic, Backend, Compiled, Options, Plan, Sighting, SpillTo, Strategy, Wanted, strategy,
+};
 use crate::times::Times;
 use crate::var::{Trace, Var, here};
 
@@ -166,7 +168,10 @@ enum Chosen {
 
 impl<M> fmt::Debug for Transformed<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transformed").field("chosen", &self.chosen).field("budget", &self.budget).finish_non_exhaustive()
+        f.debug_struct("Transformed")
+            .field("chosen", &self.chosen)
+            .field("budget", &self.budget)
+            .finish_non_exhaustive()
     }
 }
 
@@ -198,7 +203,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         }
     }
 
-    /// Differentiate with respect to these arguments, counted from 0; unless told, the first one, and for `vjp` and `jvp` all floats.
+    /// Differentiate with respect to these arguments, counted from 0; unless told, the first one, and for `vjp` and
+    /// `jvp` all floats.
     ///
     /// ```
     /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
@@ -211,7 +217,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { chosen: Some(Chosen::Places(argnums.to_vec())), compiled: Mutex::default(), ..self }
     }
 
-    /// Names for the arguments, in order, so that [`argnames`](Transformed::argnames) and [`named`](Transformed::named) can be used.
+    /// Names for the arguments, in order, so that [`argnames`](Transformed::argnames) and [`named`](Transformed::named)
+    /// can be used.
     ///
     /// ```
     /// use retrograd::{Array, jit};
@@ -251,12 +258,15 @@ impl<'f, M: Mode> Transformed<'f, M> {
                 return Err(argument_error(format!("argument `{name}` is given twice")).at(&pos));
             }
         }
-        let missing = |k: usize| argument_error(format!("argument `{}` is missing", self.names.as_ref().expect("checked above")[k]));
+        let missing = |k: usize| {
+            argument_error(format!("argument `{}` is missing", self.names.as_ref().expect("checked above")[k]))
+        };
         places.into_iter().enumerate().map(|(k, arg)| arg.ok_or_else(|| at(missing(k)))).collect()
     }
 
-    /// Use at most this memory, as bytes or in words: `"1.2 MB"`, `"16 MiB"`. It decides what is kept, recomputed or spilled, and
-    /// never changes a bit of the answer. A budget that cannot be met is an error before anything runs.
+    /// Use at most this memory, as bytes or in words: `"1.2 MB"`, `"16 MiB"`. It decides what is kept, recomputed or
+    /// spilled, and never changes a bit of the answer. A budget that cannot be met is an error before anything
+    /// runs.
     ///
     /// ```no_run
     /// use retrograd::{Array, for_loop, grad};
@@ -272,8 +282,9 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { budget: Some(budget), compiled: Mutex::default(), ..self }
     }
 
-    /// Let states of loops go to a file in this directory, at most so many bytes, where the budget has no room for them and that is faster
-    /// than to compute them again. Nothing is left there after a run, and no bit of the answer changes.
+    /// Let states of loops go to a file in this directory, at most so many bytes, where the budget has no room for them
+    /// and that is faster than to compute them again. Nothing is left there after a run, and no bit of the answer
+    /// changes.
     ///
     /// ```
     /// use retrograd::{Array, for_loop, grad};
@@ -286,13 +297,15 @@ impl<'f, M: Mode> Transformed<'f, M> {
     #[track_caller]
     pub fn spill(self, directory: impl Into<PathBuf>, bytes: impl IntoBudget) -> Transformed<'f, M> {
         let (pos, directory) = (here(), directory.into());
-        let spill = bytes.into_budget().map(|bytes| SpillTo { directory, bytes: bytes.bytes(), bytes_per_second: None });
+        let spill =
+            bytes.into_budget().map(|bytes| SpillTo { directory, bytes: bytes.bytes(), bytes_per_second: None });
         Transformed { spill: Some(spill.map_err(|error| error.at(&pos))), compiled: Mutex::default(), ..self }
     }
 
-    /// Look for NaNs: a run is interpreted, slowly, and ends with an error of the kind [`NotFinite`](ErrorKind::NotFinite) at the first
-    /// operation, forward or backward, that makes an infinity out of finite numbers or a NaN out of numbers. Infinities that the function
-    /// or its caller writes down are let through.
+    /// Look for NaNs: a run is interpreted, slowly, and ends with an error of the kind
+    /// [`NotFinite`](ErrorKind::NotFinite) at the first operation, forward or backward, that makes an infinity out
+    /// of finite numbers or a NaN out of numbers. Infinities that the function or its caller writes down are let
+    /// through.
     ///
     /// ```
     /// use retrograd::{Array, ErrorKind, for_loop, grad};
@@ -328,7 +341,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { backend, compiled: Mutex::default(), ..self }
     }
 
-    /// Runs on so many threads, the one that calls included; as many as there are cores unless told. Bits do not depend on them.
+    /// Runs on so many threads, the one that calls included; as many as there are cores unless told. Bits do not depend
+    /// on them.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -342,10 +356,11 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { threads, compiled: Mutex::default(), ..self }
     }
 
-    /// Round every operation as it is written, and add in the order that is written. Unless told, a product that is added or subtracted
-    /// is rounded together with the sum (one `fma` instead of two instructions), but never where that could be seen: not if both terms
-    /// of the sum are products, and not if the product has another use. So `x * y - y * x` is 0 either way. Sums along axes of products
-    /// of repeated arrays become contractions. The value has the same bits with and without derivatives, either way.
+    /// Round every operation as it is written, and add in the order that is written. Unless told, a product that is
+    /// added or subtracted is rounded together with the sum (one `fma` instead of two instructions), but never
+    /// where that could be seen: not if both terms of the sum are products, and not if the product has another use.
+    /// So `x * y - y * x` is 0 either way. Sums along axes of products of repeated arrays become contractions. The
+    /// value has the same bits with and without derivatives, either way.
     ///
     /// ```
     /// use retrograd::{Array, jit};
@@ -370,7 +385,10 @@ impl<'f, M: Mode> Transformed<'f, M> {
     /// # Ok::<(), retrograd::Error>(())
     /// ```
     #[must_use]
-    pub fn rewritten(self, rewrite: impl Fn(&Program) -> Result<Program, Error> + Send + Sync + 'f) -> Transformed<'f, M> {
+    pub fn rewritten(
+        self,
+        rewrite: impl Fn(&Program) -> Result<Program, Error> + Send + Sync + 'f,
+    ) -> Transformed<'f, M> {
         let trace = self.trace;
         Transformed { trace: Box::new(move |types| rewrite(&trace(types)?)), compiled: Mutex::default(), ..self }
     }
@@ -381,7 +399,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Ok(Plan::clone(&self.compile(args)?.plan))
     }
 
-    /// The Program of the function itself, before any derivative, for arguments of these types; it prints, and the interpreter runs it.
+    /// The Program of the function itself, before any derivative, for arguments of these types; it prints, and the
+    /// interpreter runs it.
     ///
     /// ```
     /// # use retrograd::{Array, eval, f64, jit};
@@ -395,8 +414,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         (self.trace)(&types).map_err(|error| error.at(&pos))
     }
 
-    /// The function compiled for arguments of these types (arrays serve too); compiled once. Seeds, where it takes any, are inputs after
-    /// the arguments.
+    /// The function compiled for arguments of these types (arrays serve too); compiled once. Seeds, where it takes any,
+    /// are inputs after the arguments.
     ///
     /// ```
     /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
@@ -472,7 +491,12 @@ impl<'f, M: Mode> Transformed<'f, M> {
             Some(Chosen::Names(names)) => names.iter().map(|name| self.place_of(name)).collect(),
             None => Ok(match self.wanted {
                 Wanted::Vjp | Wanted::Jvp => (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect(),
-                Wanted::Results | Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Jacobian(_) | Wanted::Hvp | Wanted::Hessian => {
+                Wanted::Results
+                | Wanted::Gradient
+                | Wanted::ValueAndGradient
+                | Wanted::Jacobian(_)
+                | Wanted::Hvp
+                | Wanted::Hessian => {
                     vec![0]
                 }
             }),
@@ -480,7 +504,9 @@ impl<'f, M: Mode> Transformed<'f, M> {
     }
 
     fn known_names(&self) -> Result<&[String], Error> {
-        self.names.as_deref().ok_or_else(|| argument_error("the arguments have no names; give them with `names`".into()))
+        self.names
+            .as_deref()
+            .ok_or_else(|| argument_error("the arguments have no names; give them with `names`".into()))
     }
 
     fn place_of(&self, name: &str) -> Result<usize, Error> {
@@ -493,10 +519,14 @@ impl<'f, M: Mode> Transformed<'f, M> {
 }
 
 impl<M: Unseeded> Transformed<'_, M> {
-    /// Runs the function, and shows to `look` what its probes ([`probe`](Var::probe), [`probe_cotangent`](Var::probe_cotangent)) see, in the
-    /// order in which it happens.
+    /// Runs the function, and shows to `look` what its probes ([`probe`](Var::probe),
+    /// [`probe_cotangent`](Var::probe_cotangent)) see, in the order in which it happens.
     #[track_caller]
-    pub fn run_observed<A: Borrow<Array>>(&self, args: &[A], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<M::Output, Error> {
+    pub fn run_observed<A: Borrow<Array>>(
+        &self,
+        args: &[A],
+        look: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<M::Output, Error> {
         let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
         let outputs = self.compile(&args)?.run_observed(&args, look)?;
         Ok(M::output(outputs, self.places(&types_of(&args))?.len()))

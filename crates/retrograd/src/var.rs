@@ -14,8 +14,8 @@ use crate::trace::{Traced, Tracer};
 
 /// A trace under way: the tracer, and the first error.
 ///
-/// Operators cannot return an error, so the first one is kept with its place and returned by the trace. From then on operations do
-/// nothing and return their first operand.
+/// Operators cannot return an error, so the first one is kept with its place and returned by the trace. From then on
+/// operations do nothing and return their first operand.
 #[derive(Debug)]
 pub(crate) struct Trace {
     tracer: Tracer,
@@ -27,7 +27,8 @@ thread_local! {
     static TRACED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Leaves the function that is being traced with an error, where no value leads to the trace to record it; [`Trace::run`] gives it back.
+/// Leaves the function that is being traced with an error, where no value leads to the trace to record it;
+/// [`Trace::run`] gives it back.
 pub(crate) fn leave(error: Error) -> ! {
     match TRACED.get() {
         0 => panic!("{error}"),
@@ -88,9 +89,9 @@ pub(crate) fn here() -> Pos {
 
 /// An array of the function being traced. Copy it freely; operators and methods add instructions.
 ///
-/// Operands broadcast as in NumPy. A number takes the element type of the other operand, and i64 next to a float becomes that float; other
-/// types that differ are a mistake: [`convert`](Var::convert) one of them. A mistake does not panic: the first one is returned, with the line
-/// of the user, by whatever runs the trace.
+/// Operands broadcast as in NumPy. A number takes the element type of the other operand, and i64 next to a float
+/// becomes that float; other types that differ are a mistake: [`convert`](Var::convert) one of them. A mistake does not
+/// panic: the first one is returned, with the line of the user, by whatever runs the trace.
 ///
 /// ```
 /// use retrograd::{Array, jit};
@@ -204,7 +205,8 @@ impl<'t> Var<'t> {
         self.literal(value, &here())
     }
 
-    /// An array of a shape whose elements are all `x`, in the trace of this value and of its type if that is a float, else of f64.
+    /// An array of a shape whose elements are all `x`, in the trace of this value and of its type if that is a float,
+    /// else of f64.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -329,7 +331,8 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.broadcast_to(self.traced, &shape.into(), &pos))
     }
 
-    /// The elements at ranges and indices, one per axis; axes that are not mentioned are read whole, indexed axes go away.
+    /// The elements at ranges and indices, one per axis; axes that are not mentioned are read whole, indexed axes go
+    /// away.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -343,13 +346,15 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.read(self.traced, &self.along(&axes), &pos))
     }
 
-    /// The element at an index: [`slice`](Var::slice) under the name that reads better for `x.at(i)` and `a.at((i, j))`.
+    /// The element at an index: [`slice`](Var::slice) under the name that reads better for `x.at(i)` and `a.at((i,
+    /// j))`.
     #[track_caller]
     pub fn at(self, index: impl Place<'t>) -> Var<'t> {
         self.slice(index)
     }
 
-    /// A new array with the elements at a place replaced; the value broadcasts. In a loop that carries the array this costs no copy.
+    /// A new array with the elements at a place replaced; the value broadcasts. In a loop that carries the array this
+    /// costs no copy.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -411,8 +416,8 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.flip(self.traced, axes, &pos))
     }
 
-    /// No less than `low` and no greater than `high`, which wins; NaN if any is. On a bound, this value and the bound get half of the
-    /// cotangent each.
+    /// No less than `low` and no greater than `high`, which wins; NaN if any is. On a bound, this value and the bound
+    /// get half of the cotangent each.
     ///
     /// ```
     /// # use retrograd::{Array, jit};

@@ -1,4 +1,5 @@
-//! The integration tests of `retrograd`, in one binary, so that they are linked once. What counts compilations of the whole process (`cache`) has one of its own.
+//! The integration tests of `retrograd`, in one binary, so that they are linked once. What counts compilations of the
+//! whole process (`cache`) has one of its own.
 
 mod budgets;
 mod checks;

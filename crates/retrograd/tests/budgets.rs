@@ -24,7 +24,10 @@ fn lorenz<'t>([state, parameters]: [Var<'t>; 2]) -> Var<'t> {
 fn jacobi<'t>([a, b]: [Var<'t>; 2]) -> Var<'t> {
     let n = a.shape()[0];
     let stencil = |from: Var<'t>, to: Var<'t>| {
-        to.set(1..n - 1, (from.slice(0..n - 2) + from.slice(1..n - 1) + from.slice(2..n)) * 0.33333 * from.slice(1..n - 1))
+        to.set(
+            1..n - 1,
+            (from.slice(0..n - 2) + from.slice(1..n - 1) + from.slice(2..n)) * 0.33333 * from.slice(1..n - 1),
+        )
     };
     let (a, _) = for_loop(40, (a, b), |_, (a, b)| {
         let b = stencil(a, b);
@@ -102,7 +105,11 @@ fn bytes_are_worth_their_while(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Ar
         assert!(plan.decision.work <= before, "{budget} bytes are slower than fewer\n{plan}");
         before = plan.decision.work;
         let reports = plan.reports();
-        let step = reports.iter().map(|report| report.state_bytes + report.record_bytes.iter().max().unwrap_or(&0)).max().unwrap_or(0);
+        let step = reports
+            .iter()
+            .map(|report| report.state_bytes + report.record_bytes.iter().max().unwrap_or(&0))
+            .max()
+            .unwrap_or(0);
         let left = budget - plan.bytes_peak;
         assert!(k == 12 || left <= 2 * step + 200, "{left} bytes of {budget} are left over\n{plan}");
     }
@@ -170,20 +177,28 @@ fn the_user_decides_about_values_and_loops() {
     let plan = |user: User| value_and_grad(tanh_loop).argnums(&[0, 1]).strategy(user).compile(&args);
     let free = plan(User::default()).unwrap().plan.clone();
     let place = free.reports()[0].pos.to_string();
-    for fate in [LoopFate::KeepAll, LoopFate::RecomputeAll, LoopFate::Periodic { period: 7 }, LoopFate::Revolve { slots: 5 }] {
+    for fate in
+        [LoopFate::KeepAll, LoopFate::RecomputeAll, LoopFate::Periodic { period: 7 }, LoopFate::Revolve { slots: 5 }]
+    {
         let user = User { loops: vec![(place.clone(), fate)], values: vec![] };
         let (outputs, _) = run(tanh_loop, &args, user, None);
         assert!(expected.iter().zip(&outputs).all(|(a, b)| a.same_bits(b)), "{fate:?} changes bits");
     }
-    let five = plan(User { loops: vec![(place, LoopFate::Revolve { slots: 5 })], values: vec![] }).unwrap().plan.clone();
+    let five =
+        plan(User { loops: vec![(place, LoopFate::Revolve { slots: 5 })], values: vec![] }).unwrap().plan.clone();
     assert_eq!(five.reports()[0].schedule, "revolve with 5 slots");
     let kept = free.reports()[0].residuals.iter().find(|residual| residual.origin != "state").unwrap().origin.clone();
     let recompute = User { values: vec![(kept.clone(), Fate::Recompute)], loops: vec![] };
-    assert!(plan(recompute.clone()).unwrap().plan.reports()[0].residuals.iter().all(|residual| residual.origin != kept));
+    assert!(
+        plan(recompute.clone()).unwrap().plan.reports()[0].residuals.iter().all(|residual| residual.origin != kept)
+    );
     let (outputs, _) = run(tanh_loop, &args, recompute, None);
     assert!(expected.iter().zip(&outputs).all(|(a, b)| a.same_bits(b)), "recomputing {kept} changes bits");
     let error = plan(User { values: vec![("nonsense".into(), Fate::Keep)], loops: vec![] }).unwrap_err();
-    assert!(error.kind == ErrorKind::Argument && error.message.contains("no derivative reads a value `nonsense`"), "{error}");
+    assert!(
+        error.kind == ErrorKind::Argument && error.message.contains("no derivative reads a value `nonsense`"),
+        "{error}"
+    );
     let error = plan(User { loops: vec![("model.rs:1".into(), LoopFate::KeepAll)], values: vec![] }).unwrap_err();
     assert!(error.message.contains("no loop at `model.rs:1` is unwound"), "{error}");
 }
@@ -217,7 +232,13 @@ fn a_loop_of_few_steps_inside_another_is_named_by_the_loop_around() {
     assert_eq!(free.plan.reports().len(), 1, "the steps inside are code of the loop around");
     let traced = jit(few_inside).trace(&args).unwrap();
     let bodies = traced.functions.iter().filter(|function| function.name != traced.main().name);
-    let inside = bodies.flat_map(|body| &body.insts).find(|inst| inst.op.name() == "for").expect("a loop inside").pos.to_string();
-    let error = plan(User { loops: vec![(inside, LoopFate::Revolve { slots: 2 })], values: vec![] }).unwrap_err().to_string();
+    let inside = bodies
+        .flat_map(|body| &body.insts)
+        .find(|inst| inst.op.name() == "for")
+        .expect("a loop inside")
+        .pos
+        .to_string();
+    let error =
+        plan(User { loops: vec![(inside, LoopFate::Revolve { slots: 2 })], values: vec![] }).unwrap_err().to_string();
     assert!(error.contains("code of the loop around"), "{error}");
 }

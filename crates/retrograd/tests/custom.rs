@@ -1,6 +1,9 @@
 //! `while_loop`, `custom_vjp`, `custom_jvp` and `stop_gradient` from Rust.
 
-use retrograd::{Array, DType, ErrorKind, Var, cond, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
+use retrograd::{
+    Array, DType, ErrorKind, Var, cond, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient,
+    while_loop,
+};
 use retrograd_compiler::diff;
 
 #[test]
@@ -73,8 +76,8 @@ fn stop_gradient_holds_still() {
     assert_eq!(g.run(&[Array::scalar(2.0)]).unwrap(), [Array::scalar(1.0)]);
 }
 
-/// A rule that is not linear makes of two cotangents something else than of their sum, so two calls of it are never one.
-/// A function of one number.
+/// A rule that is not linear makes of two cotangents something else than of their sum, so two calls of it are never
+/// one. A function of one number.
 type Scalar = for<'t> fn([Var<'t>; 1]) -> Var<'t>;
 
 #[test]
@@ -115,7 +118,8 @@ fn a_cotangent_is_shown_as_often_as_it_is_probed() {
     assert_eq!(seen, [5.0, 3.0]);
 }
 
-/// A branch is computed again by its adjoint, but what its rules clip is one cotangent, of all that depends on the value.
+/// A branch is computed again by its adjoint, but what its rules clip is one cotangent, of all that depends on the
+/// value.
 #[test]
 fn a_rule_in_a_branch_gets_the_whole_cotangent() {
     fn clipped<'t>(x: Var<'t>) -> Var<'t> {
@@ -141,21 +145,28 @@ fn a_rule_in_a_branch_gets_the_whole_cotangent() {
         let second = diff::vjp(&gradient, &[0], &[0, 1]).unwrap();
         let third = diff::vjp(&second, &[0], &[0, 1, 2]).unwrap();
         let weights = [0.7, 1.0, 2.0, 3.0, 0.3, 0.5, 0.2].map(Array::scalar);
-        [(gradient, 2), (second, 4), (third, 7)].map(|(program, count)| eval::run(&program, &weights[..count]).unwrap()).concat()
+        [(gradient, 2), (second, 4), (third, 7)]
+            .map(|(program, count)| eval::run(&program, &weights[..count]).unwrap())
+            .concat()
     };
     let expected = orders(straight);
     assert!((expected[4].as_f64()[0] - 6.818).abs() < 1e-3, "{expected:?}");
     for (k, f) in [branch, other_branch, nested].into_iter().enumerate() {
         for (found, expected) in orders(f).iter().zip(&expected) {
-            assert!((found.as_f64()[0] - expected.as_f64()[0]).abs() < 1e-12, "case {k}: {found:?} instead of {expected:?}");
+            assert!(
+                (found.as_f64()[0] - expected.as_f64()[0]).abs() < 1e-12,
+                "case {k}: {found:?} instead of {expected:?}"
+            );
         }
     }
 }
 
-/// Where the states of a loop are computed twice, the rule would be applied to parts: that is refused, whatever is linear otherwise.
+/// Where the states of a loop are computed twice, the rule would be applied to parts: that is refused, whatever is
+/// linear otherwise.
 #[test]
 fn a_loop_with_a_rule_that_clips_is_not_differentiated_again_by_its_states() {
-    let f = jit(|[x, w]| for_loop(3, (x, 0.0 * x), |_, (z, sum)| (2.0 * z.clip_cotangent(-1.0, 1.0), sum + z.sin() * w)).1);
+    let f =
+        jit(|[x, w]| for_loop(3, (x, 0.0 * x), |_, (z, sum)| (2.0 * z.clip_cotangent(-1.0, 1.0), sum + z.sin() * w)).1);
     let program = f.trace(&[f64([]), f64([])]).unwrap();
     let gradient = diff::vjp(&program, &[1], &[0]).unwrap();
     let error = diff::vjp(&gradient, &[0], &[0, 1]).unwrap_err();

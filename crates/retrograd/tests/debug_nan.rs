@@ -35,7 +35,8 @@ fn a_forward_operation_is_named_with_its_element_and_its_steps() {
     assert!(f.run(&[Array::f64([2], vec![5.0, 5.0])]).is_ok());
     let error = f.debug_nan().run(&[Array::f64([2], vec![5.0, 1.0])]).unwrap_err();
     let place = format!(
-        "`log` made -inf of 0.0 at element [1], in step i = 0 of the loop at HERE:{inner}, in step i = 0 of the loop at HERE:{outer} (forward)"
+        "`log` made -inf of 0.0 at element [1], in step i = 0 of the loop at HERE:{inner}, in step i = 0 of the loop \
+         at HERE:{outer} (forward)"
     );
     is_at(&error, inner + 2, &place);
 }
@@ -52,7 +53,8 @@ fn a_backward_operation_is_found_though_all_values_are_finite() {
 
 #[test]
 fn infinities_of_the_user_are_let_through_until_they_become_a_nan() {
-    let f = || jit(|[x]| x.minimum(f64::INFINITY) + x.constant(Array::scalar(f64::NEG_INFINITY)).maximum(x)).debug_nan();
+    let f =
+        || jit(|[x]| x.minimum(f64::INFINITY) + x.constant(Array::scalar(f64::NEG_INFINITY)).maximum(x)).debug_nan();
     assert_eq!(f().run(&[Array::scalar(2.0)]).unwrap(), [Array::scalar(4.0)]);
     assert_eq!(f().run(&[Array::scalar(f64::INFINITY)]).unwrap(), [Array::scalar(f64::INFINITY)]);
     let f = jit(|[x]| (x * f64::INFINITY) * 0.0).debug_nan();
@@ -69,7 +71,10 @@ fn operations_over_literals_are_not_folded_away() {
 #[test]
 fn every_derivative_can_be_looked_into() {
     let zero = || Array::scalar(0.0);
-    assert_eq!(jvp(|[x]| x.sqrt()).debug_nan().run_with(&[zero()], &[Array::scalar(1.0)]).unwrap_err().kind, ErrorKind::NotFinite);
+    assert_eq!(
+        jvp(|[x]| x.sqrt()).debug_nan().run_with(&[zero()], &[Array::scalar(1.0)]).unwrap_err().kind,
+        ErrorKind::NotFinite
+    );
     assert_eq!(jacrev(|[x]| x.sqrt()).debug_nan().run(&[zero()]).unwrap_err().kind, ErrorKind::NotFinite);
     assert_eq!(hessian(|[x]| x * x.sqrt() * x).debug_nan().run(&[zero()]).unwrap_err().kind, ErrorKind::NotFinite);
     assert_eq!(hessian(|[x]| x * x).debug_nan().run(&[zero()]).unwrap()[0], [Array::scalar(2.0)]);

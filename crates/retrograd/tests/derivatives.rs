@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use retrograd::{
-    Array, DType, Direction, Var, check_grads, cond, for_loop, for_loop_emit, grad, grad_with_aux, hessian, hvp, jacfwd, jacobian, jacrev,
-    jit, jit_many, jvp, jvp_many, map, scan, value_and_grad_with_aux, vjp, vjp_many,
+    Array, DType, Direction, Var, check_grads, cond, for_loop, for_loop_emit, grad, grad_with_aux, hessian, hvp,
+    jacfwd, jacobian, jacrev, jit, jit_many, jvp, jvp_many, map, scan, value_and_grad_with_aux, vjp, vjp_many,
 };
 
 fn vector(x: &[f64]) -> Array {
@@ -57,7 +57,8 @@ where
     forward[0].as_f64().to_vec()
 }
 
-/// The Hessian of a function of a vector: symmetric, the Jacobian of the gradient by differences, and times v what hvp says.
+/// The Hessian of a function of a vector: symmetric, the Jacobian of the gradient by differences, and times v what hvp
+/// says.
 fn check_hessian<F>(f: F, x: &[f64]) -> Vec<f64>
 where
     F: for<'t> Fn([Var<'t>; 1]) -> Var<'t> + Send + Sync + Copy,
@@ -164,7 +165,8 @@ fn second_derivatives_through_loops() {
     check_hessian(|[x]| for_loop(12, x, |_, z| (z * 1.2 + x * 0.1).tanh()).square().sum(), &[0.3, -0.2, 0.9]);
     check_hessian(
         |[u]| {
-            let swept = for_loop(3, u, |_, u| for_loop(3, u, |i, u| u.set(i + 1, (u.at(i) * u.at(i + 2) + u.at(i + 1)) * 0.5)));
+            let swept =
+                for_loop(3, u, |_, u| for_loop(3, u, |i, u| u.set(i + 1, (u.at(i) * u.at(i + 2) + u.at(i + 1)) * 0.5)));
             (swept * swept).sum()
         },
         &[1.0, 0.2, -0.3, 0.4, 2.0],
@@ -183,8 +185,9 @@ fn several_results_with_given_cotangents() {
     let (_, tangents) = f.run_with(&scalars([2.0, 3.0]), &scalars([1.0, 10.0])).unwrap();
     assert_eq!(tangents, scalars([23.0, 11.0]));
     // A broadcast with a cotangent that is not uniform.
-    let (_, cotangents) =
-        vjp(|[x, s]| x * s).run_with(&[vector(&[1.0, 2.0, 3.0]), Array::scalar(2.0)], &[vector(&[1.0, -4.0, 0.5])]).unwrap();
+    let (_, cotangents) = vjp(|[x, s]| x * s)
+        .run_with(&[vector(&[1.0, 2.0, 3.0]), Array::scalar(2.0)], &[vector(&[1.0, -4.0, 0.5])])
+        .unwrap();
     assert_eq!(cotangents, [vector(&[2.0, -8.0, 1.0]), Array::scalar(-5.5)]);
 }
 
@@ -260,7 +263,9 @@ fn derivatives_of_all_orders_agree_with_differences() {
 
 #[test]
 fn matrix_products_of_all_ranks() {
-    let numbers = |shape: &[usize]| Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| (k as f64 * 0.7).sin()).collect());
+    let numbers = |shape: &[usize]| {
+        Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| (k as f64 * 0.7).sin()).collect())
+    };
     let f = jit(|[a, b]| a.matmul(b));
     for (a, b, shape) in [
         (vec![3], vec![3], vec![]),
@@ -274,7 +279,8 @@ fn matrix_products_of_all_ranks() {
     ] {
         let product = f.run(&[numbers(&a), numbers(&b)]).unwrap();
         assert_eq!(product[0].shape(), shape, "{a:?} times {b:?}");
-        check_grads(|[a, b]| a.matmul(b), &[numbers(&a), numbers(&b)], 1, &[Direction::Forward, Direction::Reverse]).unwrap();
+        check_grads(|[a, b]| a.matmul(b), &[numbers(&a), numbers(&b)], 1, &[Direction::Forward, Direction::Reverse])
+            .unwrap();
     }
     // The products of the last one, matrix by matrix.
     let (a, b) = (numbers(&[5, 1, 2, 3]), numbers(&[6, 3, 4]));

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use retrograd::{
-    Array, DType, Direction, Error, ErrorKind, Var, check_grads, cond, f64, for_loop, grad, hessian, hvp, i64, jacobian, jacrev, jit, jvp,
-    map, scan, value_and_grad, vjp,
+    Array, DType, Direction, Error, ErrorKind, Var, check_grads, cond, f64, for_loop, grad, hessian, hvp, i64,
+    jacobian, jacrev, jit, jvp, map, scan, value_and_grad, vjp,
 };
 
 fn vector(x: &[f64]) -> Array {
@@ -56,7 +56,12 @@ fn the_first_of_several_mistakes_is_reported() {
 #[test]
 fn arguments_of_the_wrong_type() {
     let compiled = jit(|[x]| x * 2.0).compile(&[f64([2])]).unwrap();
-    check(compiled.run(&[&vector(&[1.0])]), ErrorKind::Argument, line!(), "argument 0: compiled for f64[2], found f64[1]");
+    check(
+        compiled.run(&[&vector(&[1.0])]),
+        ErrorKind::Argument,
+        line!(),
+        "argument 0: compiled for f64[2], found f64[1]",
+    );
     check(compiled.run(&[]), ErrorKind::Argument, line!(), "the function takes 1 arguments, found 0");
     let made = line!() + 1;
     let f = jit(|[x, y]| x * y);
@@ -82,14 +87,17 @@ fn a_value_that_escapes_its_loop() {
 
 #[test]
 fn a_carry_that_changes_its_shape() {
-    let result = jit(|[x, v]| for_loop(3, (v, x), |_, (v, x)| (v, x * v)).1).run(&[Array::scalar(1.0), vector(&[1.0, 2.0])]);
-    let message = "carry 1 changes its type in the loop: expected f64, as at its start, found f64[2] at the end of the body";
+    let result =
+        jit(|[x, v]| for_loop(3, (v, x), |_, (v, x)| (v, x * v)).1).run(&[Array::scalar(1.0), vector(&[1.0, 2.0])]);
+    let message =
+        "carry 1 changes its type in the loop: expected f64, as at its start, found f64[2] at the end of the body";
     check(result, ErrorKind::Shape, line!() - 2, message);
 }
 
 #[test]
 fn only_scalars_have_a_gradient() {
-    let message = "a gradient needs a function whose result is a scalar float, found f64[2]; reduce it, for example with `sum`";
+    let message =
+        "a gradient needs a function whose result is a scalar float, found f64[2]; reduce it, for example with `sum`";
     check(value_and_grad(|[x]| x * x).run(&[vector(&[1.0, 2.0])]), ErrorKind::Argument, line!(), message);
     let message = "argument 0 is i64; only floats have a gradient, choose others with `argnums`";
     check(grad(|[n, x]| n * x).compile(&[i64([]), f64([])]), ErrorKind::Argument, line!(), message);
@@ -100,7 +108,8 @@ fn only_scalars_have_a_gradient() {
 #[test]
 fn a_budget_that_is_none() {
     let f = grad(|[x]| x).budget("-3 MB");
-    let message = "the budget `-3 MB` is negative; write bytes, or a number and a unit such as \"1.2 MB\" or \"16 MiB\"";
+    let message =
+        "the budget `-3 MB` is negative; write bytes, or a number and a unit such as \"1.2 MB\" or \"16 MiB\"";
     check(f.compile(&[f64([])]), ErrorKind::Argument, line!() - 2, message);
 }
 
@@ -115,7 +124,8 @@ fn indices_out_of_bounds() {
 
 #[test]
 fn derivatives_that_do_not_exist() {
-    let message = "a gradient needs a function whose result is a scalar float, found f64[2]; reduce it, for example with `sum`";
+    let message =
+        "a gradient needs a function whose result is a scalar float, found f64[2]; reduce it, for example with `sum`";
     check(hessian(|[x]| x * x).run(&[vector(&[1.0, 2.0])]), ErrorKind::Argument, line!(), message);
     check(hvp(|[x]| x * x).compile(&[f64([2])]), ErrorKind::Argument, line!(), message);
     let message = "a derivative needs a function with a float result, found i64; `convert` it to f64";
@@ -140,10 +150,20 @@ fn seeds_that_do_not_fit() {
 fn names_that_nobody_has() {
     let f = || grad(|[x, y]| x * y);
     let named = f().names(&["x", "y"]).argnames(&["z"]);
-    check(named.compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), "no argument is called `z`; there are `x`, `y`");
+    check(
+        named.compile(&[f64([]), f64([])]),
+        ErrorKind::Argument,
+        line!(),
+        "no argument is called `z`; there are `x`, `y`",
+    );
     let message = "the arguments have no names; give them with `names`";
     check(f().argnames(&["x"]).compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), message);
-    check(f().names(&["x"]).compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), "there are 1 names for 2 arguments");
+    check(
+        f().names(&["x"]).compile(&[f64([]), f64([])]),
+        ErrorKind::Argument,
+        line!(),
+        "there are 1 names for 2 arguments",
+    );
     check(named.named(&[("x", 1)]), ErrorKind::Argument, line!(), "argument `y` is missing");
     check(named.named(&[("x", 1), ("x", 2)]), ErrorKind::Argument, line!(), "argument `x` is given twice");
 }
@@ -151,7 +171,12 @@ fn names_that_nobody_has() {
 #[test]
 fn rows_that_do_not_fit() {
     let message = "stream 1 of the loop is f64[3], but stream 0 is f64[2]; streams have equally many rows";
-    check(jit(|[x, y]| map((x, y), |_, (x, y)| x * y)).compile(&[f64([2]), f64([3])]), ErrorKind::Shape, line!(), message);
+    check(
+        jit(|[x, y]| map((x, y), |_, (x, y)| x * y)).compile(&[f64([2]), f64([3])]),
+        ErrorKind::Shape,
+        line!(),
+        message,
+    );
     let message = "stream 0 of the loop is the scalar f64; streams are read row by row";
     check(jit(|[x]| scan(x, x, |c, x| (c * x, x)).0).compile(&[f64([])]), ErrorKind::Shape, line!(), message);
     let message = "f64[2] and f64[2,2] cannot be joined along axis 0; their other extents must be equal";
@@ -160,7 +185,8 @@ fn rows_that_do_not_fit() {
     check(jit(|[x, y]| x.stack(&[y], 0)).compile(&[f64([2]), f64([])]), ErrorKind::Shape, line!(), message);
     let message = "`matmul` takes arrays, found f64[2] and f64; multiply by a scalar with `*`";
     check(jit(|[x, y]| x.matmul(y)).compile(&[f64([2]), f64([])]), ErrorKind::Shape, line!(), message);
-    let message = "`matmul` cannot broadcast f64[2,1,3] with f64[3,3,1]; extents before the last two axes must be equal, or 1";
+    let message =
+        "`matmul` cannot broadcast f64[2,1,3] with f64[3,3,1]; extents before the last two axes must be equal, or 1";
     check(jit(|[x, y]| x.matmul(y)).compile(&[f64([2, 1, 3]), f64([3, 3, 1])]), ErrorKind::Shape, line!(), message);
 }
 
@@ -178,8 +204,18 @@ fn derivatives_that_differences_do_not_confirm() {
         assert!(error.message.starts_with(start), "{error}");
         assert_eq!((error.kind, error.pos.line()), (ErrorKind::Argument, line!() - 8));
     }
-    check(check_grads(|[x]| x, &[Array::scalar(1.0)], 1, &[]), ErrorKind::Argument, line!(), "there is nothing to check without a mode");
-    check(check_grads(|[x]| x, &[Array::scalar(1.0)], 0, &both), ErrorKind::Argument, line!(), "there is nothing to check to order 0");
+    check(
+        check_grads(|[x]| x, &[Array::scalar(1.0)], 1, &[]),
+        ErrorKind::Argument,
+        line!(),
+        "there is nothing to check without a mode",
+    );
+    check(
+        check_grads(|[x]| x, &[Array::scalar(1.0)], 0, &both),
+        ErrorKind::Argument,
+        line!(),
+        "there is nothing to check to order 0",
+    );
     let counted = check_grads(|[n]| n.convert(DType::F64), &[Array::int(1)], 1, &both);
     check(counted, ErrorKind::Argument, line!() - 1, "there is nothing to check: no argument is a float");
     let rounded = check_grads(|[x]| x.convert(DType::I64), &[Array::scalar(1.0)], 1, &both);

@@ -1,9 +1,10 @@
-//! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated
-//! indices. Polynomials, their Hessians and gradients of gradients are in `derivatives.rs`.
+//! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at
+//! repeated indices. Polynomials, their Hessians and gradients of gradients are in `derivatives.rs`.
 
 use retrograd::strategy::{KeepAll, Periodic, Revolve};
 use retrograd::{
-    Array, DType, Direction, ErrorKind, Triangle, Var, check_grads, cond, einsum, for_loop, grad, hessian, hvp, jit, value_and_grad, vjp,
+    Array, DType, Direction, ErrorKind, Triangle, Var, check_grads, cond, einsum, for_loop, grad, hessian, hvp, jit,
+    value_and_grad, vjp,
 };
 
 fn vector(x: &[f64]) -> Array {
@@ -55,9 +56,9 @@ fn a_field_overwritten_between_its_use_and_the_loss() {
 
 #[test]
 fn every_step_of_a_dynamic_loop_has_its_own_value() {
-    // y = x + 0.3; n times: s += y², y += 0.74; then y = 0.32 y; loss s + y. With u = x + 0.3 and n = 4 steps the true derivative is
-    // Σ_k 2 (u + 0.74 k) + 0.32 = 8 u + 12 · 0.74 + 0.32 = 15.6. An adjoint that finds only the last y of the loop, u + 4 · 0.74, in
-    // every step gives 8 (u + 2.96) + 0.32 = 30.4.
+    // y = x + 0.3; n times: s += y², y += 0.74; then y = 0.32 y; loss s + y. With u = x + 0.3 and n = 4 steps the true
+    // derivative is Σ_k 2 (u + 0.74 k) + 0.32 = 8 u + 12 · 0.74 + 0.32 = 15.6. An adjoint that finds only the last
+    // y of the loop, u + 4 · 0.74, in every step gives 8 (u + 2.96) + 0.32 = 30.4.
     fn f<'t>([x, n]: [Var<'t>; 2]) -> Var<'t> {
         let (y, s) = for_loop(n, (x + 0.3, x.full([], 0.0)), |_, (y, s)| (y + 0.74, s + y * y));
         s + y * 0.32
@@ -77,8 +78,9 @@ fn every_step_of_a_dynamic_loop_has_its_own_value() {
 
 #[test]
 fn what_overwrites_a_field_does_not_change_its_earlier_use() {
-    // u = x · (1, 2) is squared and summed, then overwritten in place by u + (0.625, 0.5), and summed again. The true derivative is
-    // 2 (1 · 1 + 2 · 2) x + 3 = 5.32 at x = 0.232; with the overwritten u in the place of the first it is 5.32 + 2 (0.625 + 2 · 0.5) = 8.57.
+    // u = x · (1, 2) is squared and summed, then overwritten in place by u + (0.625, 0.5), and summed again. The true
+    // derivative is 2 (1 · 1 + 2 · 2) x + 3 = 5.32 at x = 0.232; with the overwritten u in the place of the first
+    // it is 5.32 + 2 (0.625 + 2 · 0.5) = 8.57.
     fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
         let u = x * x.constant(vector(&[1.0, 2.0]));
         let first = for_loop(2, x.full([], 0.0), |i, sum| sum + u.at(i) * u.at(i));
@@ -106,8 +108,9 @@ fn vector_jacobian_products_of_vector_functions() {
 fn an_in_place_update_under_a_branch() {
     // Where x_i > 0: x_i = x_i³, else the neighbour is overwritten.
     fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
-        let changed =
-            for_loop(3, x, |i, x| cond(x.at(i).gt(0.0), || x.set(i, x.at(i) * x.at(i) * x.at(i)), || x.set(i + 1, x.at(i) * 2.0)));
+        let changed = for_loop(3, x, |i, x| {
+            cond(x.at(i).gt(0.0), || x.set(i, x.at(i) * x.at(i) * x.at(i)), || x.set(i + 1, x.at(i) * 2.0))
+        });
         (changed * x.constant(vector(&[1.0, 10.0, 100.0, 1000.0]))).sum()
     }
     // x_0 stays positive: x_0³. x_1 < 0 overwrites x_2 by 2 x_1 < 0, which overwrites x_3 by 4 x_1.
@@ -215,7 +218,9 @@ fn the_adjoint_of_a_simulation_survives_every_restart() {
     let args = [vector(&[1.0, 0.2]), Array::scalar(1.5)];
     let both = || value_and_grad(simulation).argnums(&[0, 1]);
     let (value, kept) = both().strategy(KeepAll).run(&args).unwrap();
-    let ErrorKind::OverBudget { needed, .. } = both().budget(1).compile(&args).unwrap_err().kind else { panic!("one byte is not enough") };
+    let ErrorKind::OverBudget { needed, .. } = both().budget(1).compile(&args).unwrap_err().kind else {
+        panic!("one byte is not enough")
+    };
     let others = [
         ("auto", both().run(&args)),
         ("auto in 40 kB", both().budget("40 kB").run(&args)),
@@ -267,9 +272,10 @@ fn the_gradient_of_a_gradient_through_a_simulation() {
 
 #[test]
 fn the_gradient_of_a_cholesky_factor_with_only_the_lower_triangle_given() {
-    // The factor reads the lower triangle alone, so each entry there is one number that moves both (i, j) and (j, i) of the symmetric
-    // matrix, and entries above move nothing. A rule for symmetric matrices spreads the derivative over both: of the entry (2, 0), whose
-    // derivative is −20, it says 43 and puts −63 above. Differences of each single entry judge, whatever stands above the diagonal.
+    // The factor reads the lower triangle alone, so each entry there is one number that moves both (i, j) and (j, i) of
+    // the symmetric matrix, and entries above move nothing. A rule for symmetric matrices spreads the derivative
+    // over both: of the entry (2, 0), whose derivative is −20, it says 43 and puts −63 above. Differences of each
+    // single entry judge, whatever stands above the diagonal.
     fn f<'t>([a]: [Var<'t>; 1]) -> Var<'t> {
         let l = a.cholesky();
         (l * l * (a.arange(9).reshape([3, 3]) + 1.0)).sum()
@@ -291,7 +297,8 @@ fn the_gradient_of_a_cholesky_factor_with_only_the_lower_triangle_given() {
 
 #[test]
 fn a_gaussian_likelihood_differentiates_twice() {
-    // −2 log p = log det A + bᵀ A⁻¹ b with A = w wᵀ + 2 I, through the factor and directly; the Hessian against the explicit formula.
+    // −2 log p = log det A + bᵀ A⁻¹ b with A = w wᵀ + 2 I, through the factor and directly; the Hessian against the
+    // explicit formula.
     fn direct<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
         let a = w.outer(w) + w.eye(3) * 2.0;
         a.logdet() + b.dot(a.solve(b))
@@ -326,9 +333,11 @@ fn einsum_equals_the_loops_that_it_names() {
     let found = jit(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c])).run(&args).unwrap();
     let at = |k: usize, index: usize| args[k].as_f64()[index];
     let term = |i: usize, j: usize, k: usize| at(0, (i * 3 + j) * 2 + i) * at(1, j * 4 + k) * at(2, k * 2 + i);
-    let expected: Vec<f64> = (0..3).map(|j| (0..2).flat_map(|i| (0..4).map(move |k| (i, k))).map(|(i, k)| term(i, j, k)).sum()).collect();
+    let expected: Vec<f64> =
+        (0..3).map(|j| (0..2).flat_map(|i| (0..4).map(move |k| (i, k))).map(|(i, k)| term(i, j, k)).sum()).collect();
     assert_eq!(found[0].as_f64(), expected);
-    check_grads(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c]), &args, 2, &[Direction::Forward, Direction::Reverse]).unwrap();
+    check_grads(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c]), &args, 2, &[Direction::Forward, Direction::Reverse])
+        .unwrap();
     let error = jit(|[a]| einsum("ij", &[a])).run(&[vector(&[1.0])]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Shape);
     assert!(error.pos.file().is_some_and(|file| file.ends_with("hard.rs")), "{error}");

@@ -1,4 +1,5 @@
-//! Whatever a caller passes in safe Rust is run or refused with an error: nothing panics, aborts, hangs or takes memory that there is not.
+//! Whatever a caller passes in safe Rust is run or refused with an error: nothing panics, aborts, hangs or takes memory
+//! that there is not.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -123,7 +124,9 @@ fn loops_without_a_trace_are_an_error() {
     refused(jit(|[x]| for_loop(0..usize::MAX, x, |_, x| x)).run(&one), "fewer than 2^63 steps");
     refused(jit(|[x]| x.tabulate(usize::MAX, |i| i * x)).run(&one), "fewer than 2^63 steps");
     // What the caller's function does itself stays a panic.
-    let panic = catch_unwind(AssertUnwindSafe(|| jit(|[x]| if x.shape().is_empty() { panic!("mine") } else { x }).run(&one))).unwrap_err();
+    let panic =
+        catch_unwind(AssertUnwindSafe(|| jit(|[x]| if x.shape().is_empty() { panic!("mine") } else { x }).run(&one)))
+            .unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"mine"));
 }
 
@@ -136,9 +139,10 @@ fn every_option_refuses_hostile_values() {
         refused(loss().threads(NonZeroUsize::new(threads).unwrap()).run(&x), "threads");
     }
     refused(loss().strategy(Periodic { period: Some(0) }).run(&x), "a period is at least 1");
-    for (fate, words) in
-        [(LoopFate::Periodic { period: 0 }, "a period is at least 1"), (LoopFate::Revolve { slots: 0 }, "slots is at least 1")]
-    {
+    for (fate, words) in [
+        (LoopFate::Periodic { period: 0 }, "a period is at least 1"),
+        (LoopFate::Revolve { slots: 0 }, "slots is at least 1"),
+    ] {
         let place = format!("hostile.rs:{line}");
         let user = User { loops: [(place, fate)].into_iter().collect(), ..User::default() };
         refused(loss().strategy(user).run(&x), words);

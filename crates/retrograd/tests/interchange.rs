@@ -5,7 +5,12 @@ use retrograd::strategy::{Auto, KeepAll, Revolve};
 use retrograd::{Array, Strategy, Var, cond, for_loop};
 
 /// Outputs, peak, and the tiles that the plan says.
-fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {
+fn run(
+    f: Loss,
+    args: &[Array; 2],
+    strategy: impl Strategy + 'static,
+    budget: Option<u64>,
+) -> (Vec<Array>, u64, Vec<usize>) {
     let (outputs, peak, [tiles, _]) = support::run(f, args, strategy, budget);
     (outputs, peak, tiles)
 }
@@ -40,7 +45,8 @@ fn batch<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
     (x * x).sum()
 }
 
-/// The cotangent of a parameter that all elements share is summed up element by element, and over the elements after the loop.
+/// The cotangent of a parameter that all elements share is summed up element by element, and over the elements after
+/// the loop.
 fn shared_parameter<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
     let theta = theta.at(0);
     let s = for_loop(50, s, |_, s| s + 0.01 * (theta * s).tanh());

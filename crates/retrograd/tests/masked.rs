@@ -1,7 +1,9 @@
-//! What a `select` leaves out counts for nothing in a derivative, whatever its partial is there: in both modes, and at order 2 in all four
-//! combinations of them.
+//! What a `select` leaves out counts for nothing in a derivative, whatever its partial is there: in both modes, and at
+//! order 2 in all four combinations of them.
 
-use retrograd::{Array, ErrorKind, Program, Var, cond, custom_jvp, custom_vjp, eval, for_loop, grad, jit, map, scan, while_loop};
+use retrograd::{
+    Array, ErrorKind, Program, Var, cond, custom_jvp, custom_vjp, eval, for_loop, grad, jit, map, scan, while_loop,
+};
 use retrograd_compiler::diff;
 use retrograd_compiler::diff::Direction;
 use retrograd_compiler::diff::check::Random;
@@ -128,7 +130,10 @@ fn what_is_left_out_does_not_poison() {
         let gradient = run(&reverse, &[&x, &one]);
         assert!(gradient.as_f64().iter().all(|g| g.is_finite()), "{name}: {gradient}");
         near(name, &dot(&gradient, &d), &run(&forward, &[&x, &d]));
-        assert!(grad(|[x]| f(x).sum()).run(std::slice::from_ref(&x)).unwrap()[0].as_f64().iter().all(|g| g.is_finite()), "{name}");
+        assert!(
+            grad(|[x]| f(x).sum()).run(std::slice::from_ref(&x)).unwrap()[0].as_f64().iter().all(|g| g.is_finite()),
+            "{name}"
+        );
         let forward_over_reverse = run(&diff::jvp(&reverse, &[0], &[1]).unwrap(), &[&x, &one, &d]);
         assert!(forward_over_reverse.as_f64().iter().all(|g| g.is_finite()), "{name}: {forward_over_reverse}");
         near(name, &run(&diff::vjp(&reverse, &[0], &[1]).unwrap(), &[&x, &one, &d]), &forward_over_reverse);
@@ -138,8 +143,8 @@ fn what_is_left_out_does_not_poison() {
     }
 }
 
-/// A Jacobian is a loop over seeds, and what no seed changes is computed before it: masks and what they leave out may be on different
-/// sides of its border.
+/// A Jacobian is a loop over seeds, and what no seed changes is computed before it: masks and what they leave out may
+/// be on different sides of its border.
 #[test]
 fn jacobians_of_what_is_left_out_have_derivatives() {
     let (x, d) = (Array::f64([4], X.to_vec()), Array::f64([4], DIRECTION.to_vec()));
@@ -198,7 +203,10 @@ fn steps<'t>(random: &mut Random, x: Var<'t>, depth: usize, forward: bool) -> Va
         }
         2 => for_loop(2, before, |_, s| steps(random, s, depth - 1, forward)),
         3 => for_loop(2, (before, step(x)), |_, (s, t)| (t, steps(random, s, depth - 1, forward) + before)).0,
-        4 => while_loop((x.at(2), before), |(k, _)| k.lt(9.0), |(k, s)| (3.0 * k, steps(random, s, depth - 1, forward))).1,
+        4 => {
+            while_loop((x.at(2), before), |(k, _)| k.lt(9.0), |(k, s)| (3.0 * k, steps(random, s, depth - 1, forward)))
+                .1
+        }
         5 => {
             let side = x.at(2).gt([0.0, 9.0][random.below(2)]);
             let mut other = Random::new(random.bits());
@@ -214,7 +222,8 @@ fn steps<'t>(random: &mut Random, x: Var<'t>, depth: usize, forward: bool) -> Va
     }
 }
 
-/// Derivatives of random functions with poison in two of four elements, which a `select` leaves out, are those without the poison.
+/// Derivatives of random functions with poison in two of four elements, which a `select` leaves out, are those without
+/// the poison.
 #[test]
 fn poison_that_is_left_out_changes_no_bit() {
     let (bad, good) = (Array::f64([4], vec![-1.0, 0.0, 2.0, 0.7]), Array::f64([4], vec![0.9, 1.3, 2.0, 0.7]));

@@ -1,6 +1,9 @@
 //! Methods of `Var` over whole arrays, and rules stated within a scope.
 
-use retrograd::{Array, DType, Data, ErrorKind, Var, custom_jvp, eval, for_loop, grad, jit, jvp, override_jvp, override_vjp, pipeline};
+use retrograd::{
+    Array, DType, Data, ErrorKind, Var, custom_jvp, eval, for_loop, grad, jit, jvp, override_jvp, override_vjp,
+    pipeline,
+};
 
 /// What the interpreter says of a function of one array, and of the gradient of the sum of its result by weights.
 fn value_and_gradient(f: impl for<'t> Fn(Var<'t>) -> Var<'t> + Send + Sync, x: &Array) -> (Array, Vec<f64>) {
@@ -21,11 +24,23 @@ fn reductions_scans_and_sorting() {
     let x = Array::f64([2, 2], vec![3.0, 1.0, 2.0, 4.0]);
     // The weights of n elements are n, n + 1, …
     assert_eq!(value_and_gradient(|x| x.max(), &x), (Array::scalar(4.0), vec![0.0, 0.0, 0.0, 1.0]));
-    assert_eq!(value_and_gradient(|x| x.min_axes(&[0]), &x), (Array::f64([2], vec![2.0, 1.0]), vec![0.0, 3.0, 2.0, 0.0]));
+    assert_eq!(
+        value_and_gradient(|x| x.min_axes(&[0]), &x),
+        (Array::f64([2], vec![2.0, 1.0]), vec![0.0, 3.0, 2.0, 0.0])
+    );
     assert_eq!(value_and_gradient(|x| x.prod(), &x), (Array::scalar(24.0), vec![8.0, 24.0, 12.0, 6.0]));
-    assert_eq!(value_and_gradient(|x| x.sort(1), &x), (Array::f64([2, 2], vec![1.0, 3.0, 2.0, 4.0]), vec![5.0, 4.0, 6.0, 7.0]));
-    assert_eq!(value_and_gradient(|x| x.cumsum(0), &x), (Array::f64([2, 2], vec![3.0, 1.0, 5.0, 5.0]), vec![10.0, 12.0, 6.0, 7.0]));
-    assert_eq!(value_and_gradient(|x| x.flip(&[1]), &x), (Array::f64([2, 2], vec![1.0, 3.0, 4.0, 2.0]), vec![5.0, 4.0, 7.0, 6.0]));
+    assert_eq!(
+        value_and_gradient(|x| x.sort(1), &x),
+        (Array::f64([2, 2], vec![1.0, 3.0, 2.0, 4.0]), vec![5.0, 4.0, 6.0, 7.0])
+    );
+    assert_eq!(
+        value_and_gradient(|x| x.cumsum(0), &x),
+        (Array::f64([2, 2], vec![3.0, 1.0, 5.0, 5.0]), vec![10.0, 12.0, 6.0, 7.0])
+    );
+    assert_eq!(
+        value_and_gradient(|x| x.flip(&[1]), &x),
+        (Array::f64([2, 2], vec![1.0, 3.0, 4.0, 2.0]), vec![5.0, 4.0, 7.0, 6.0])
+    );
     let places = eval::run(&jit(|[x]| x.argmax(1)).trace(&[&x]).unwrap(), &[x]).unwrap();
     assert_eq!(places, [Array::new([2], Data::I64(vec![0, 1]))]);
 }
@@ -52,8 +67,12 @@ fn operators_of_remainder_and_functions_of_two() {
 #[test]
 fn a_rule_holds_within_its_scope_also_in_loops() {
     let f = grad(|[x]| {
-        let inside =
-            override_vjp(x, "tanh", |args, y, ct| vec![10.0 * ct * (1.0 - y * y) + 0.0 * args[0]], || for_loop(2, x, |_, z| z.tanh()));
+        let inside = override_vjp(
+            x,
+            "tanh",
+            |args, y, ct| vec![10.0 * ct * (1.0 - y * y) + 0.0 * args[0]],
+            || for_loop(2, x, |_, z| z.tanh()),
+        );
         inside + x.tanh()
     });
     let slope = |x: f64| 1.0 - x.tanh() * x.tanh();
@@ -70,10 +89,13 @@ fn a_rule_of_both_modes_ignores_what_is_no_float() {
 
 #[test]
 fn mistakes_in_rules_are_errors_with_a_line() {
-    let error = grad(|[x]| override_vjp(x, "tan h", |_, _, ct| vec![ct], || x.tanh())).run(&[Array::scalar(1.0)]).unwrap_err();
+    let error =
+        grad(|[x]| override_vjp(x, "tan h", |_, _, ct| vec![ct], || x.tanh())).run(&[Array::scalar(1.0)]).unwrap_err();
     assert_eq!((error.kind, error.pos.line()), (ErrorKind::Argument, line!() - 1));
     assert_eq!(error.message, "there is no op `tan h`");
-    let error = grad(|[x]| override_vjp(x, "tanh", |_, _, ct| vec![ct * x], || x.tanh())).run(&[Array::scalar(1.0)]).unwrap_err();
+    let error = grad(|[x]| override_vjp(x, "tanh", |_, _, ct| vec![ct * x], || x.tanh()))
+        .run(&[Array::scalar(1.0)])
+        .unwrap_err();
     assert!(error.message.contains("make it an argument"), "{error}");
     let f = grad(|[x]| override_vjp(x, "tanh", |_, _, _| vec![], || x.tanh()));
     assert!(f.run(&[Array::scalar(1.0)]).is_err());

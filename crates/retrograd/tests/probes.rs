@@ -1,7 +1,9 @@
-//! Probes: every value and cotangent is seen once, in order, whatever is run again; in the interpreter and in machine code.
+//! Probes: every value and cotangent is seen once, in order, whatever is run again; in the interpreter and in machine
+//! code.
 
 use retrograd::{
-    Array, Compiled, DType, ErrorKind, Part, Sighting, Strategy, Transformed, Var, cond, eval, f64, for_loop, grad, jit, strategy,
+    Array, Compiled, DType, ErrorKind, Part, Sighting, Strategy, Transformed, Var, cond, eval, f64, for_loop, grad,
+    jit, strategy,
 };
 
 /// Name, part, steps and elements.
@@ -140,7 +142,8 @@ fn what_nothing_reads_is_still_seen() {
     });
     let compiled = f.compile(&[f64([])]).unwrap();
     let found = shown(&compiled, &[Array::scalar(5.0)]);
-    let found: Vec<(&str, Vec<i64>, f64)> = found.iter().map(|(name, _, steps, value)| (name.as_str(), steps.clone(), value[0])).collect();
+    let found: Vec<(&str, Vec<i64>, f64)> =
+        found.iter().map(|(name, _, steps, value)| (name.as_str(), steps.clone(), value[0])).collect();
     let expected = [
         ("dead", vec![], 15.0),
         ("literal", vec![], 2.0),
@@ -177,7 +180,8 @@ fn views_integers_and_truths_are_seen() {
 
 #[test]
 fn second_derivatives_show_values_once() {
-    // Values are seen once, whatever is differentiated; cotangents of the second pass go by the same probes as those of the first.
+    // Values are seen once, whatever is differentiated; cotangents of the second pass go by the same probes as those of
+    // the first.
     let first = grad(|[x]| ten_steps(x)).trace(&[f64([2])]).unwrap();
     let gradient = retrograd::pipeline::derive(&first, retrograd::pipeline::Wanted::Vjp, &[0]).unwrap();
     let second = retrograd::pipeline::derive(&gradient, retrograd::pipeline::Wanted::Vjp, &[0]).unwrap();

@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use retrograd::{Array, Backend, Compiled, Progress, Strategy, Watch, compile, f64, for_loop, grad, strategy, value_and_grad, while_loop};
+use retrograd::{
+    Array, Backend, Compiled, Progress, Strategy, Watch, compile, f64, for_loop, grad, strategy, value_and_grad,
+    while_loop,
+};
 
 /// All that a run says, at every poll.
 fn told(compiled: &Compiled, inputs: &[&Array]) -> Vec<Progress> {
@@ -37,7 +40,9 @@ fn a_gradient_goes_forwards_and_back_once_whatever_is_run_again() {
 
 fn goes_there_and_back(strategy: impl Strategy + 'static, budget: Option<u64>, backend: &Backend) {
     let name = strategy.name();
-    let f = value_and_grad(|[x]| for_loop(60, x, |_, z| (z * z.sum()).sin()).sum()).strategy(strategy).backend(backend.clone());
+    let f = value_and_grad(|[x]| for_loop(60, x, |_, z| (z * z.sum()).sin()).sum())
+        .strategy(strategy)
+        .backend(backend.clone());
     let f = if let Some(budget) = budget { f.budget(budget) } else { f };
     let x = Array::f64([50], (0..50).map(|k| 0.01 * f64::from(k)).collect());
     let told = told(&f.compile(&[f64([50])]).unwrap(), &[&x]);
@@ -86,7 +91,8 @@ fn a_long_run_reports_some_times_a_second_and_a_panic_of_the_reporter_comes_thro
     assert!(reports.len() as f64 <= seconds * 10.0 + 1.0, "{} reports in {seconds} s", reports.len());
     assert!(seconds < 0.5 || !reports.is_empty(), "a run of {seconds} s reports");
     if seconds > 0.5 {
-        let panic = catch_unwind(AssertUnwindSafe(|| f.run_reporting(&[&Array::scalar(0.3)], &mut |_| panic!("enough"))));
+        let panic =
+            catch_unwind(AssertUnwindSafe(|| f.run_reporting(&[&Array::scalar(0.3)], &mut |_| panic!("enough"))));
         assert_eq!(*panic.unwrap_err().downcast::<&str>().unwrap(), "enough");
     }
 }

@@ -1,7 +1,8 @@
 //! Loops over ranges with start, stop and step, and slices with steps, forwards and backwards.
 
 use retrograd::{
-    Array, Count, DType, Direction, ErrorKind, Var, bool, check_grads, for_loop, for_loop_emit, i64, jit, range, stepped, value_and_grad,
+    Array, Count, DType, Direction, ErrorKind, Var, bool, check_grads, for_loop, for_loop_emit, i64, jit, range,
+    stepped, value_and_grad,
 };
 
 const BOTH: &[Direction] = &[Direction::Forward, Direction::Reverse];
@@ -47,7 +48,11 @@ fn a_loop_runs_over_the_indices_of_its_range() {
         let traced = traced.run(&[Array::scalar(x), Array::int(start), Array::int(stop)]).unwrap();
         assert_eq!(traced, known, "range({start}, {stop}, {step}) with ends that are known at run time");
         let half = value_and_grad(move |[x, stop]| horner(x, range(start, stop, step)));
-        assert_eq!(half.run(&[Array::scalar(x), Array::int(stop)]).unwrap(), known, "range({start}, {stop}, {step}) with one such end");
+        assert_eq!(
+            half.run(&[Array::scalar(x), Array::int(stop)]).unwrap(),
+            known,
+            "range({start}, {stop}, {step}) with one such end"
+        );
     }
 }
 
@@ -67,7 +72,9 @@ fn a_loop_over_a_range_emits_a_row_per_index() {
 #[test]
 fn loops_over_ranges_differentiate_twice() {
     fn nested<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
-        for_loop(range(3, 0, -1), x, |i, z| for_loop(range(i, 7, 2), z, |j, z| (z * j.convert(DType::F64) * 0.3).sin() + x))
+        for_loop(range(3, 0, -1), x, |i, z| {
+            for_loop(range(i, 7, 2), z, |j, z| (z * j.convert(DType::F64) * 0.3).sin() + x)
+        })
     }
     check_grads(nested, &[Array::scalar(0.4)], 2, BOTH).unwrap();
 }
@@ -89,10 +96,19 @@ fn slices_run_backwards() {
     assert_eq!(read(|x| x.slice((1, stepped(.., -1)))), Array::f64([5], vec![9.0, 8.0, 7.0, 6.0, 5.0]));
     assert_eq!(read(|x| x.slice((stepped(.., -1), stepped(1..=4, -3)))), Array::f64([2, 2], vec![9.0, 6.0, 4.0, 1.0]));
     assert_eq!(read(|x| x.slice((0, stepped(3..3, -1)))), Array::f64([0], vec![]));
-    assert_eq!(read(|x| x.set((0, stepped(..3, -1)), x.slice((1, ..3))).slice(0)), Array::f64([5], vec![7.0, 6.0, 5.0, 3.0, 4.0]));
-    assert_eq!(read(|x| x.add_at((1, stepped(.., -2)), x.slice((0, ..3))).slice(1)), Array::f64([5], vec![7.0, 6.0, 8.0, 8.0, 9.0]));
+    assert_eq!(
+        read(|x| x.set((0, stepped(..3, -1)), x.slice((1, ..3))).slice(0)),
+        Array::f64([5], vec![7.0, 6.0, 5.0, 3.0, 4.0])
+    );
+    assert_eq!(
+        read(|x| x.add_at((1, stepped(.., -2)), x.slice((0, ..3))).slice(1)),
+        Array::f64([5], vec![7.0, 6.0, 8.0, 8.0, 9.0])
+    );
     let error = jit(|[x]| x.slice((0, stepped(..7, -2)))).run(&[&x]).unwrap_err();
-    assert_eq!(error.message, "a window of 4 elements from 6 by -2 is outside axis 1 of f64[2,5], which has 5 elements");
+    assert_eq!(
+        error.message,
+        "a window of 4 elements from 6 by -2 is outside axis 1 of f64[2,5], which has 5 elements"
+    );
     let error = jit(|[x]| x.slice((0, stepped(.., 0)))).run(&[&x]).unwrap_err();
     assert_eq!(error.message, "a step of 0 along axis 1 of f64[2,5], which has 5 elements");
 }

@@ -1,5 +1,5 @@
-//! How what the user wrote is rounded: a product that something else sees is rounded before it is added, and the value is the same to the
-//! bit with and without derivatives.
+//! How what the user wrote is rounded: a product that something else sees is rounded before it is added, and the value
+//! is the same to the bit with and without derivatives.
 
 use retrograd::{Array, Var, cond, custom_vjp, for_loop, jit, jvp, value_and_grad};
 
@@ -44,7 +44,11 @@ fn equal_products_have_no_difference() {
             let value = jit(f).run(&args).unwrap();
             assert_eq!(value[0].as_f64()[0], 0.0, "{name} at {x}");
             let (with_gradient, _) = value_and_grad(f).argnums(&[0, 1]).run(&args).unwrap();
-            assert!(with_gradient.same_bits(&value[0]), "{name} at {x}: {with_gradient} with a gradient, {} without", value[0]);
+            assert!(
+                with_gradient.same_bits(&value[0]),
+                "{name} at {x}: {with_gradient} with a gradient, {} without",
+                value[0]
+            );
         }
     }
 }
@@ -98,7 +102,8 @@ fn exact_arithmetic_is_what_is_written() {
 }
 
 fn by_rule<'t>([x, y]: [Var<'t>; 2]) -> Var<'t> {
-    let given = custom_vjp((x, y), |(x, y)| x * y + y, |(x, y)| (x * y + y, (x, y)), |(x, y), ct| (ct * y, ct * x + ct));
+    let given =
+        custom_vjp((x, y), |(x, y)| x * y + y, |(x, y)| (x * y + y, (x, y)), |(x, y), ct| (ct * y, ct * x + ct));
     given * x - y * x
 }
 

@@ -1,6 +1,7 @@
 //! Every method of `Var` at special points: ties, zeros, infinities, NaN, singular matrices, lengths 0 and 1.
 //!
-//! Values are stated where they are special. Derivatives of orders 1 and 2 are those of differences, wherever these see a smooth function.
+//! Values are stated where they are special. Derivatives of orders 1 and 2 are those of differences, wherever these see
+//! a smooth function.
 
 use std::collections::BTreeSet;
 
@@ -166,7 +167,8 @@ fn every_method_is_here() {
         include_str!("../src/power.rs"),
         include_str!("../src/rules.rs")
     );
-    let is_word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let is_word =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let methods = source.lines().filter_map(|line| {
         let declared = line.trim().strip_prefix("pub fn ").and_then(|rest| rest.split_once("(self"));
         declared.map(|(name, _)| name.split('<').next().expect("a name")).filter(|name| is_word(name))
@@ -184,7 +186,15 @@ fn every_method_is_here() {
 
 fn vectors() -> Vec<Array> {
     let of = |x: &[f64]| Array::f64([x.len()], x.to_vec());
-    vec![of(&[0.0; 3]), of(&[1.0, 2.0, 2.0, 1.0]), of(&[1.0; 3]), of(&[-0.0]), of(&[2.0, 0.0, -3.0]), of(&[]), of(&[0.5])]
+    vec![
+        of(&[0.0; 3]),
+        of(&[1.0, 2.0, 2.0, 1.0]),
+        of(&[1.0; 3]),
+        of(&[-0.0]),
+        of(&[2.0, 0.0, -3.0]),
+        of(&[]),
+        of(&[0.5]),
+    ]
 }
 
 fn matrices() -> Vec<Array> {
@@ -255,7 +265,9 @@ fn values_are_numpys() {
         let x = Array::f64([x.len()], x.to_vec());
         let program = jit(|[x]| function(x)).trace(&[&x]).unwrap();
         let found = eval::run(&program, std::slice::from_ref(&x)).unwrap().remove(0);
-        let same = |(a, b): (&f64, &f64)| (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative());
+        let same = |(a, b): (&f64, &f64)| {
+            (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
+        };
         let equal = found.as_f64().len() == expected.len() && found.as_f64().iter().zip(*expected).all(same);
         assert!(equal, "`{name}` of {x:?} is {found:?}, expected {expected:?}");
     }

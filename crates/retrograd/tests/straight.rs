@@ -68,8 +68,8 @@ fn smallest(f: Function) -> u64 {
     needed
 }
 
-/// From the smallest budget to keeping all: the same bits, a peak within the budget, and never more work for more bytes. Returns the
-/// smallest and what keeping all takes, and the work of both.
+/// From the smallest budget to keeping all: the same bits, a peak within the budget, and never more work for more
+/// bytes. Returns the smallest and what keeping all takes, and the work of both.
 fn every_budget(f: Function) -> ([u64; 2], [u128; 2]) {
     let all = compiled(f, KeepAll, None).unwrap();
     let expected = run(&all);

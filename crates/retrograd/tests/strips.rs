@@ -1,5 +1,5 @@
-//! Code outside of loops over a long leading axis runs tile by tile under `auto`: what it makes on its way is never there as a whole, sums over
-//! the axis go on from tile to tile, and no bit is another.
+//! Code outside of loops over a long leading axis runs tile by tile under `auto`: what it makes on its way is never
+//! there as a whole, sums over the axis go on from tile to tile, and no bit is another.
 
 use crate::support::{self, Loss, numbers};
 use retrograd::strategy::{Auto, KeepAll, RecomputeAll};
@@ -10,7 +10,12 @@ const POINTS: usize = 2000;
 const WIDE: usize = 80;
 
 /// Outputs, peak, and the tiles that the plan says.
-fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {
+fn run(
+    f: Loss,
+    args: &[Array; 2],
+    strategy: impl Strategy + 'static,
+    budget: Option<u64>,
+) -> (Vec<Array>, u64, Vec<usize>) {
     let (outputs, peak, [_, tiles]) = support::run(f, args, strategy, budget);
     (outputs, peak, tiles)
 }

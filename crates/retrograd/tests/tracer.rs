@@ -158,7 +158,10 @@ fn a_carry_that_changes_its_type_is_named() {
     let (_, carries, _) = t.begin_for(int(&t, 3), &[x, x], &[], &here()).unwrap();
     let (kind, text) = message(t.end_for(&[carries[0], v], &[]));
     assert_eq!(kind, ErrorKind::Shape);
-    assert_eq!(text, "carry 1 changes its type in the loop: expected f64, as at its start, found f64[3] at the end of the body");
+    assert_eq!(
+        text,
+        "carry 1 changes its type in the loop: expected f64, as at its start, found f64[3] at the end of the body"
+    );
     t.end_for(&[carries[0], x], &[]).expect("the loop is still open");
 }
 

@@ -1,8 +1,8 @@
 //! Every element type through the front end: literals, mistakes, derivatives, loops, bits.
 
 use retrograd::{
-    Array, DType, Data, Direction, ErrorKind, Var, check_grads, compile, eval, f32, f64, for_loop, grad, i32, i64, jacfwd, jit,
-    value_and_grad,
+    Array, DType, Data, Direction, ErrorKind, Var, check_grads, compile, eval, f32, f64, for_loop, grad, i32, i64,
+    jacfwd, jit, value_and_grad,
 };
 
 fn singles(x: &[f32]) -> Array {

@@ -15,7 +15,10 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 /// Value and gradients of `f`, checked against its own central differences.
-fn check<const N: usize>(f: impl for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sync + Copy, inputs: &[Array; N]) -> (f64, Vec<Array>) {
+fn check<const N: usize>(
+    f: impl for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sync + Copy,
+    inputs: &[Array; N],
+) -> (f64, Vec<Array>) {
     let argnums: Vec<usize> = (0..N).filter(|k| inputs[*k].dtype().is_float()).collect();
     let (value, gradients) = value_and_grad(f).argnums(&argnums).run(inputs).expect("the gradient compiles and runs");
     let plain = jit(f);
@@ -40,8 +43,10 @@ fn check<const N: usize>(f: impl for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sy
 
 #[test]
 fn a_polynomial_of_two_arguments() {
-    let (value, gradient) =
-        value_and_grad(|[x, y]| x * x * y + y * y * y).argnums(&[0, 1]).run(&[Array::scalar(3.0), Array::scalar(2.0)]).unwrap();
+    let (value, gradient) = value_and_grad(|[x, y]| x * x * y + y * y * y)
+        .argnums(&[0, 1])
+        .run(&[Array::scalar(3.0), Array::scalar(2.0)])
+        .unwrap();
     assert_eq!(value, Array::scalar(26.0));
     assert_eq!(gradient, [Array::scalar(12.0), Array::scalar(21.0)]);
 }
@@ -85,7 +90,9 @@ fn a_stencil_updated_in_place() {
     // Gauss–Seidel sweeps: u[i] = (u[i-1] + u[i+1] + f[i]) / 2, elements written one after another.
     fn f<'t>([u, source]: [Var<'t>; 2]) -> Var<'t> {
         let n = u.shape()[0];
-        let swept = for_loop(3, u, |_, u| for_loop(n - 2, u, |i, u| u.set(i + 1, (u.at(i) + u.at(i + 2) + source.at(i + 1)) * 0.5)));
+        let swept = for_loop(3, u, |_, u| {
+            for_loop(n - 2, u, |i, u| u.set(i + 1, (u.at(i) + u.at(i + 2) + source.at(i + 1)) * 0.5))
+        });
         (swept * swept).sum()
     }
     let (u, source) = ([1.0, 0.2, -0.3, 0.4, 2.0], [0.0, 0.1, 0.2, 0.3, 0.0]);
@@ -112,7 +119,9 @@ fn whole_rows_by_slices() {
 #[test]
 fn a_branch_in_a_loop() {
     fn f<'t>([x, y]: [Var<'t>; 2]) -> Var<'t> {
-        let (x, steps) = for_loop(6, (x, x * 0.0), |i, (x, steps)| cond(x.lt(1.0), || (x * y + i * 0.1, steps), || (x / y, steps + x)));
+        let (x, steps) = for_loop(6, (x, x * 0.0), |i, (x, steps)| {
+            cond(x.lt(1.0), || (x * y + i * 0.1, steps), || (x / y, steps + x))
+        });
         x + steps
     }
     check(f, &[Array::scalar(0.4), Array::scalar(1.7)]);

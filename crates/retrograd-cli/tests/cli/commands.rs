@@ -23,7 +23,10 @@ fn on(program: &str, arguments: &[&str]) -> Ran {
 /// Golden files of a stage, copied without their expectations: the folder, and each name with what is expected.
 fn files(stage: &str, test: &str) -> (PathBuf, Vec<(String, String)>) {
     let folder = scratch(test);
-    let files = golden::files(&testdata()).expect("the golden files are there").into_iter().filter(|(folder, _)| folder == stage);
+    let files = golden::files(&testdata())
+        .expect("the golden files are there")
+        .into_iter()
+        .filter(|(folder, _)| folder == stage);
     let found: Vec<_> = files.map(|(_, path)| copied(&path, &folder)).collect();
     assert!(found.len() > 3, "{stage}");
     (folder, found)
@@ -47,7 +50,9 @@ fn run_prints_what_golden_files_expect() {
         match expected.strip_prefix("error: ") {
             None => ran.says(&expected),
             // The interpreter's words differ from those of machine code; place and kind do not.
-            Some(_) if name == "wrong_input.rg" => ran.fails_with(1, "wrong_input.rg: argument error: input 0 is f64, found i64"),
+            Some(_) if name == "wrong_input.rg" => {
+                ran.fails_with(1, "wrong_input.rg: argument error: input 0 is f64, found i64")
+            }
             Some(error) => ran.fails_with(1, &error[..error.rfind(": ").expect("a message follows")]),
         }
     }
@@ -81,17 +86,22 @@ fn programs_that_break_rules_are_refused() {
 
 #[test]
 fn fast_math_applies_laws_of_real_numbers() {
-    let program = "fn main(%0: f64) -> f64 {\n  %1: f64 = sin %0\n  %2: f64 = cos %0\n  %3: f64 = mul %1, %1\n  %4: f64 = mul %2, %2\n  \
-                   %5: f64 = add %3, %4\n  %6: f64 = mul %5, %0\n  return %6\n}\n";
+    let program = "fn main(%0: f64) -> f64 {\n  %1: f64 = sin %0\n  %2: f64 = cos %0\n  %3: f64 = mul %1, %1\n  %4: \
+                   f64 = mul %2, %2\n  %5: f64 = add %3, %4\n  %6: f64 = mul %5, %0\n  return %6\n}\n";
     let text = |options: &[&str]| on(program, &[&["print", "-", "--stage", "simplified"][..], options].concat()).ok();
-    assert!(text(&[]).contains("sin") && !text(&["--fast-math"]).contains("sin") && !text(&["--fast-math=egraph"]).contains("cos"));
+    assert!(
+        text(&[]).contains("sin")
+            && !text(&["--fast-math"]).contains("sin")
+            && !text(&["--fast-math=egraph"]).contains("cos")
+    );
     on(program, &["grad", "-", "--fast-math", "--input", "0.7"]).says("value: 0.7\ngradient_0: 1.0\n");
     on(program, &["run", "-", "--fast-math", "--exact", "--input", "0.7"]).fails_with(2, "cannot be used with");
 }
 
 #[test]
 fn exact_rounds_every_operation_as_it_is_written() {
-    let program = "fn main(%x: f64, %y: f64, %z: f64) -> f64 {\n  %p: f64 = mul %x, %y\n  %s: f64 = add %p, %z\n  return %s\n}\n";
+    let program =
+        "fn main(%x: f64, %y: f64, %z: f64) -> f64 {\n  %p: f64 = mul %x, %y\n  %s: f64 = add %p, %z\n  return %s\n}\n";
     let inputs = ["--input", "0.1", "--input", "10.0", "--input", "-1.0"];
     on(program, &[&["run", "-"][..], &inputs].concat()).says(&format!("{:?}\n", 0.1_f64.mul_add(10.0, -1.0)));
     on(program, &[&["run", "-", "--exact"][..], &inputs].concat()).says("0.0\n");
@@ -129,7 +139,10 @@ fn plan_fits_the_budget_and_says_what_it_keeps() {
     assert!(plan.contains("budget 640 bytes") && plan.contains("loop at <stdin>:3: 20 steps"), "{plan}");
     assert_eq!(on(LOOP, &["print", "-", "--stage", "plan", "--budget", "640 B"]).ok(), plan);
     let json = on(LOOP, &["plan", "-", "--budget", "640 B", "--json"]).ok();
-    assert!(json.starts_with("{\"strategy\": \"auto\", \"budget\": 640, \"offered\": null, \"bytes_peak\": "), "{json}");
+    assert!(
+        json.starts_with("{\"strategy\": \"auto\", \"budget\": 640, \"offered\": null, \"bytes_peak\": "),
+        "{json}"
+    );
     let curve = on(LOOP, &["plan", "-", "--budget", "640 B", "--curve"]).ok();
     assert!(curve.lines().count() > 3 && curve.matches("<- this plan").count() == 1, "{curve}");
     let keep_all = on(LOOP, &["plan", "-", "--strategy", "keep_all"]).ok();
@@ -139,7 +152,10 @@ fn plan_fits_the_budget_and_says_what_it_keeps() {
 #[test]
 fn a_budget_that_cannot_be_met_names_the_smallest() {
     let ran = on(LOOP, &["plan", "-", "--budget", "8 B"]);
-    ran.fails_with(1, "error: <stdin>: over budget: the budget is 8 bytes; the smallest that this strategy can work with is ");
+    ran.fails_with(
+        1,
+        "error: <stdin>: over budget: the budget is 8 bytes; the smallest that this strategy can work with is ",
+    );
     // The loop is small: below 1 kB the number stands without words.
     let smallest = ran.err.rsplit(" is ").next().and_then(|rest| rest.split(' ').next()).expect("a number of bytes");
     assert!(on(LOOP, &["plan", "-", "--budget", smallest]).ok().contains(&format!("peak {smallest} bytes")));
@@ -152,7 +168,8 @@ fn later_stages_print() {
     // What is printed is a Program again, and computes value and gradients.
     let printed = on(&gradient, &["run", "-", "--random", "3"]).ok();
     let direct = on(LOOP, &["grad", "-", "--random", "3"]).ok();
-    let values = |text: &str| text.lines().map(|line| line.rsplit(": ").next().unwrap_or("").to_string()).collect::<Vec<_>>();
+    let values =
+        |text: &str| text.lines().map(|line| line.rsplit(": ").next().unwrap_or("").to_string()).collect::<Vec<_>>();
     assert_eq!(values(&printed), values(&direct));
     assert!(on(LOOP, &["print", "-", "--stage", "kernel"]).ok().starts_with("Kernel {"));
 }
@@ -161,14 +178,19 @@ fn later_stages_print() {
 fn check_holds_on_golden_files_and_loops() {
     let ran = on(LOOP, &["check", "-"]).ok();
     assert!(ran.starts_with(
-        "ok       derivatives to order 2\nok       machine code of the program\nok       machine code of the adjoint, `auto`\n"
+        "ok       derivatives to order 2\nok       machine code of the program\nok       machine code of the adjoint, \
+         `auto`\n"
     ));
     let (folder, files) = files("run", "check_holds");
     // A derivative at NaN is NaN, and differences say nothing of it.
     let at_numbers = |name: &str| !fs::read_to_string(folder.join(name)).expect("just written").contains("nan");
     for (name, expected) in files.into_iter().filter(|(name, _)| at_numbers(name)) {
         let ran = retrograd(&folder, &["check", &name], "");
-        if expected.starts_with("error: ") { assert_eq!(ran.code, 1, "{name}") } else { assert!(!ran.ok().contains("FAILED"), "{name}") }
+        if expected.starts_with("error: ") {
+            assert_eq!(ran.code, 1, "{name}")
+        } else {
+            assert!(!ran.ok().contains("FAILED"), "{name}")
+        }
     }
 }
 
@@ -203,7 +225,8 @@ fn main(%x: f64) -> f64 {
     let ran = on(step, &["check", "-", "--input", "0.0"]);
     assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{}", ran.out);
     assert!(
-        ran.out.starts_with("FAILED   derivatives to order 2: main by [0] of [0]: jvp of output 0 against differences:"),
+        ran.out
+            .starts_with("FAILED   derivatives to order 2: main by [0] of [0]: jvp of output 0 against differences:"),
         "{}",
         ran.out
     );
@@ -215,15 +238,18 @@ fn ops_prints_one_row_a_line() {
     let table = on("", &["ops"]).ok();
     let names: Vec<&str> = table.lines().map(|line| line.split_whitespace().next().expect("a name")).collect();
     assert_eq!(names, retrograd::ops::rows().map(|row| row.name).collect::<Vec<_>>());
-    let tanh: Vec<&str> = table.lines().find(|line| line.starts_with("tanh ")).expect("tanh is there").split_whitespace().collect();
+    let tanh: Vec<&str> =
+        table.lines().find(|line| line.starts_with("tanh ")).expect("tanh is there").split_whitespace().collect();
     assert_eq!(tanh, ["tanh", "1", "-", "partials", "Hyperbolic", "tangent."]);
 }
 
 #[test]
 fn errors_show_the_line() {
     let unknown = "fn main(%0: f64) -> f64 {\n  %1: f64 = sume %0\n  return %1\n}\n";
-    on(unknown, &["run", "-"])
-        .fails(1, "error: <stdin>:2: parse error: unknown op `sume`; did you mean `sum`?\n    2 |   %1: f64 = sume %0\n");
+    on(unknown, &["run", "-"]).fails(
+        1,
+        "error: <stdin>:2: parse error: unknown op `sume`; did you mean `sum`?\n    2 |   %1: f64 = sume %0\n",
+    );
     let folder = scratch("errors_show_the_line");
     fs::write(folder.join("bad.rg"), unknown).expect("the folder is ours");
     retrograd(&folder, &["check", "bad.rg"], "").fails_with(1, "error: bad.rg:2: parse error");
@@ -236,10 +262,11 @@ fn wrong_inputs_are_named() {
     let run = |inputs: &[&str]| on(PRODUCT, &[&["run", "-"], inputs].concat());
     run(&[]).fails(
         1,
-        "error: <stdin>: argument error: the program takes 3 inputs (f64, i64, f64), found 0; \
-         give each with --input, or all with --random SEED\n",
+        "error: <stdin>: argument error: the program takes 3 inputs (f64, i64, f64), found 0; give each with --input, \
+         or all with --random SEED\n",
     );
-    run(&["--input", "3", "--input", "3", "--input", "1.0"]).fails_with(1, "input 0 is f64, found i64; floats are written with a point");
+    run(&["--input", "3", "--input", "3", "--input", "1.0"])
+        .fails_with(1, "input 0 is f64, found i64; floats are written with a point");
     run(&["--input", "f64[2] [1.0]"]).fails_with(1, "error: <stdin>: parse error: --input f64[2] [1.0]: ");
     run(&["--input", "nowhere.npy"]).fails_with(1, "argument error: cannot read nowhere.npy: No such file");
     on("", &["run", "nowhere.rg"]).fails_with(1, "error: argument error: cannot read nowhere.rg: No such file");
@@ -248,10 +275,12 @@ fn wrong_inputs_are_named() {
 #[test]
 fn gradients_that_do_not_exist_are_refused() {
     let two = "fn main(%x: f64) -> f64, f64 {\n  return %x, %x\n}\n";
-    on(two, &["grad", "-", "--random", "1"]).fails_with(1, "a gradient needs a program with one result, a scalar; this one has 2");
+    on(two, &["grad", "-", "--random", "1"])
+        .fails_with(1, "a gradient needs a program with one result, a scalar; this one has 2");
     let none = "fn main(%x: f64) {\n  return\n}\n";
     on(none, &["plan", "-"]).fails_with(1, "this one has 0");
-    on(PRODUCT, &["plan", "-", "--wrt", "3"]).fails_with(1, "--wrt names input 3, but the program takes 3, counted from 0");
+    on(PRODUCT, &["plan", "-", "--wrt", "3"])
+        .fails_with(1, "--wrt names input 3, but the program takes 3, counted from 0");
     on(PRODUCT, &["plan", "-", "--wrt", "1"]).fails_with(1, "--wrt names input 1, a i64; only floats have a gradient");
     on("fn main(%n: i64) -> i64 {\n  return %n\n}\n", &["plan", "-"]).fails_with(1, "no float input");
 }
@@ -325,7 +354,11 @@ fn back_ends_print_the_same_and_a_missing_one_is_an_error() {
     let expected = on(LOOP, &[&["grad", "-"][..], &inputs].concat()).ok();
     let ran = on(LOOP, &[&["grad", "-", "--backend", "auto"][..], &inputs].concat());
     assert_eq!((ran.out.as_str(), ran.code), (expected.as_str(), 0));
-    assert!(ran.err.starts_with("machine code by llvm ") || ran.err.starts_with("machine code by cranelift "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("machine code by llvm ") || ran.err.starts_with("machine code by cranelift "),
+        "{}",
+        ran.err
+    );
     let missing = on(LOOP, &[&["run", "-", "--backend", "llvm:/nowhere/libLLVM.so"][..], &inputs].concat());
     missing.fails_with(1, "/nowhere/libLLVM.so");
     on(LOOP, &["run", "-", "--backend", "gcc"]).fails_with(2, "no back end `gcc`");

@@ -27,11 +27,18 @@ fn zip(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
         let offset = bytes.len() as u32;
         let size = (content.len() as u32).to_le_bytes();
         // Version 2.0, no flags, stored, no date.
-        let shared =
-            [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc32(content).to_le_bytes(), &size, &size, &(name.len() as u16).to_le_bytes()];
+        let shared = [
+            &[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
+            &crc32(content).to_le_bytes(),
+            &size,
+            &size,
+            &(name.len() as u16).to_le_bytes(),
+        ];
         bytes.extend([&b"PK\x03\x04"[..], &shared.concat(), &[0, 0], name.as_bytes(), content].concat());
         // Version made by; extra, comment, disk, attributes; then where the entry is.
-        directory.extend([&b"PK\x01\x02\x14\x00"[..], &shared.concat(), &[0; 12], &offset.to_le_bytes(), name.as_bytes()].concat());
+        directory.extend(
+            [&b"PK\x01\x02\x14\x00"[..], &shared.concat(), &[0; 12], &offset.to_le_bytes(), name.as_bytes()].concat(),
+        );
     }
     let (count, start, size) = ((entries.len() as u16).to_le_bytes(), bytes.len() as u32, directory.len() as u32);
     let end = [&b"PK\x05\x06\0\0\0\0"[..], &count, &count, &size.to_le_bytes(), &start.to_le_bytes(), &[0, 0]].concat();
@@ -68,8 +75,8 @@ fn npy_files_are_read() {
     let types = ["f64[3]", "f64", "i64[2]", "bool[2,1]", "f64[2,3]", "f64[0,3]"];
     let names = ["vector", "scalar", "big", "mask", "columns", "empty"].map(|name| format!("--input={name}.npy"));
     run(folder, &types, &names.each_ref().map(String::as_str)).says(
-        "f64[3] [1.0, -0.0, inf]\n0.1\ni64[2] [7, -1]\nbool[2,1] [[true], [false]]\n\
-         f64[2,3] [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]\nf64[0,3] []\n",
+        "f64[3] [1.0, -0.0, inf]\n0.1\ni64[2] [7, -1]\nbool[2,1] [[true], [false]]\nf64[2,3] [[1.0, 2.0, 3.0], [4.0, \
+         5.0, 6.0]]\nf64[0,3] []\n",
     );
 }
 
@@ -88,12 +95,16 @@ fn npz_files_are_read_in_order_or_by_name() {
 fn npy_files_are_written_to_the_byte() {
     let folder = &scratch("npy_files_are_written");
     run(folder, &["f64[2]"], &["--input", "f64[2] [1.5, -2.0]", "--output", "out.npy"]).says("");
-    assert_eq!(fs::read(folder.join("out.npy")).expect("it was written"), npy("<f8", "False", "(2, )", &doubles(&[1.5, -2.0])));
+    assert_eq!(
+        fs::read(folder.join("out.npy")).expect("it was written"),
+        npy("<f8", "False", "(2, )", &doubles(&[1.5, -2.0]))
+    );
     run(folder, &["f64[2]"], &["--input", "out.npy"]).says("f64[2] [1.5, -2.0]\n");
     let two = ["--input", "1.0", "--input", "2.0", "--output", "two.npy"];
     run(folder, &["f64", "f64"], &two).fails_with(1, "two.npy holds one array and there are 2; write to a .npz file");
     assert!(!folder.join("two.npy").exists());
-    run(folder, &["f64"], &["--input", "1.0", "--output", "nowhere/out.npy"]).fails_with(1, "cannot write nowhere/out.npy: ");
+    run(folder, &["f64"], &["--input", "1.0", "--output", "nowhere/out.npy"])
+        .fails_with(1, "cannot write nowhere/out.npy: ");
 }
 
 #[test]
@@ -107,7 +118,11 @@ fn npz_files_come_back_as_they_were() {
     run(folder, &["i64"], &["--input", "out.npz:result_1"]).says("-3\n");
     let first = fs::read(folder.join("out.npz")).expect("it was written");
     run(folder, &types, &[&inputs[..], &["--output", "again.npz"]].concat()).says("");
-    assert_eq!(fs::read(folder.join("again.npz")).expect("it was written"), first, "the same arrays give the same bytes");
+    assert_eq!(
+        fs::read(folder.join("again.npz")).expect("it was written"),
+        first,
+        "the same arrays give the same bytes"
+    );
 }
 
 #[test]
@@ -126,16 +141,29 @@ fn broken_files_are_named() {
         run(folder, &["f64[3]"], &["--input", name]).fails_with(1, part);
     };
     let three = npy("<f8", "False", "(3,)", &doubles(&[1.0, 2.0, 3.0]));
-    broken("short.npy", three[..three.len() - 1].to_vec(), "cannot read short.npy: the file ends before its last element");
-    broken("huge.npy", npy("<f8", "False", "(1000000000000000,)", &[]), "cannot read huge.npy: the file ends before its last element");
+    broken(
+        "short.npy",
+        three[..three.len() - 1].to_vec(),
+        "cannot read short.npy: the file ends before its last element",
+    );
+    broken(
+        "huge.npy",
+        npy("<f8", "False", "(1000000000000000,)", &[]),
+        "cannot read huge.npy: the file ends before its last element",
+    );
     let cube = npy("<f8", "False", "(4294967296, 4294967296, 4294967296)", &[]);
     broken("overflow.npy", cube, "cannot read overflow.npy: the file ends before its last element");
     broken("text.npy", b"1 2 3".to_vec(), "cannot read text.npy: ");
-    broken("complex.npy", npy("<c16", "False", "(1,)", &[0; 16]), "unsupported: complex.npy has elements of type '<c16'; convert");
+    broken(
+        "complex.npy",
+        npy("<c16", "False", "(1,)", &[0; 16]),
+        "unsupported: complex.npy has elements of type '<c16'; convert",
+    );
     broken("four.npy", npy("<f8", "False", "(4,)", &doubles(&[0.0; 4])), "input 0 is f64[3], found f64[4]");
     broken("text.npz", b"PK".to_vec(), "cannot read text.npz: ");
     let mut damaged = zip(&[("a.npy", three)]);
-    // After the entry's header (35 bytes) and that of the array (128) come the elements; their checksum no longer holds.
+    // After the entry's header (35 bytes) and that of the array (128) come the elements; their checksum no longer
+    // holds.
     damaged[170] ^= 1;
     broken("damaged.npz", damaged, "cannot read damaged.npz: ");
 }

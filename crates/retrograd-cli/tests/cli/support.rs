@@ -39,7 +39,11 @@ pub(crate) fn retrograd(folder: &Path, arguments: &[&str], input: &str) -> Ran {
     let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
     let output = child.wait_with_output().expect("the command ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
-    Ran { out: text(output.stdout), err: text(output.stderr), code: output.status.code().expect("the command exits by itself") }
+    Ran {
+        out: text(output.stdout),
+        err: text(output.stderr),
+        code: output.status.code().expect("the command exits by itself"),
+    }
 }
 
 /// The folder of golden files.

@@ -1,13 +1,16 @@
 //! Which values matter: those that change with a parameter asked for, and those that reach a result asked for.
 //!
-//! *Varied* goes forwards, *reaching* goes backwards, both by fixpoint through loop carries and into bodies. A value is active where it is
-//! varied and its derivative reaches a result; nothing else is differentiated. The same backward walk through values instead of derivatives
-//! finds what is dead.
+//! *Varied* goes forwards, *reaching* goes backwards, both by fixpoint through loop carries and into bodies. A value is
+//! active where it is varied and its derivative reaches a result; nothing else is differentiated. The same backward
+//! walk through values instead of derivatives finds what is dead.
 
 use std::collections::BTreeMap;
 
 use super::mask::{any, grow, or, pick, spread};
-use crate::ir::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, Row, Rule, UnwindArgs, UnwindOp, Value, WhileOp};
+use crate::ir::{
+    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, Row, Rule, UnwindArgs, UnwindOp, Value,
+    WhileOp,
+};
 
 /// What a backward walk follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,13 +45,15 @@ impl Activity {
         marks
     }
 
-    /// Results of an instruction that change with its marked arguments. For a loop these are also the marks of its carries in every step.
+    /// Results of an instruction that change with its marked arguments. For a loop these are also the marks of its
+    /// carries in every step.
     pub(super) fn varied_results(&mut self, program: &Program, inst: &Inst, args: &[bool]) -> Vec<bool> {
         match &inst.op {
             Op::Row(row, _) => vec![derivatives(row, args.len()).iter().zip(args).any(|(rule, arg)| *rule && *arg)],
-            Op::If(IfOp { then_body, else_body }) => {
-                or(&self.varied_ends(program, *then_body, &args[1..]), &self.varied_ends(program, *else_body, &args[1..]))
-            }
+            Op::If(IfOp { then_body, else_body }) => or(
+                &self.varied_ends(program, *then_body, &args[1..]),
+                &self.varied_ends(program, *else_body, &args[1..]),
+            ),
             Op::For(op) => self.varied_for(program, op, args),
             Op::While(op) => self.varied_while(program, op, args),
             Op::Unwind(op) => self.varied_unwind(program, op, args),
@@ -107,7 +112,11 @@ impl Activity {
         let UnwindArgs { invariants, streams, adjoints, emitted, running, .. } = op.args(args);
         let (mut a, mut r) = (adjoints.to_vec(), running.to_vec());
         loop {
-            let results = self.varied_ends(program, op.bwd, &[&[false], &carries[..], invariants, streams, &a, emitted, &r].concat());
+            let results = self.varied_ends(
+                program,
+                op.bwd,
+                &[&[false], &carries[..], invariants, streams, &a, emitted, &r].concat(),
+            );
             let (next_a, next_r, h) = op.results(&results);
             if !(grow(&mut a, next_a) | grow(&mut r, next_r)) {
                 return [&a, &r, h].concat();
@@ -135,9 +144,15 @@ impl Activity {
         marks
     }
 
-    /// Arguments of an instruction that reach its marked results, of which there is one at least. For a loop these are also the marks of its
-    /// carries in every step.
-    pub(super) fn reaching_args(&mut self, program: &Program, through: Through, inst: &Inst, results: &[bool]) -> Vec<bool> {
+    /// Arguments of an instruction that reach its marked results, of which there is one at least. For a loop these are
+    /// also the marks of its carries in every step.
+    pub(super) fn reaching_args(
+        &mut self,
+        program: &Program,
+        through: Through,
+        inst: &Inst,
+        results: &[bool],
+    ) -> Vec<bool> {
         let controls = through == Through::Values;
         match &inst.op {
             Op::Row(row, _) => match through {
@@ -170,7 +185,13 @@ impl Activity {
     }
 
     /// Parameters of a function that reach its marked results.
-    pub(super) fn reaching_params(&mut self, program: &Program, through: Through, id: FuncId, results: &[bool]) -> Vec<bool> {
+    pub(super) fn reaching_params(
+        &mut self,
+        program: &Program,
+        through: Through,
+        id: FuncId,
+        results: &[bool],
+    ) -> Vec<bool> {
         at(&self.reaching(program, through, id, results), &program.function(id).params)
     }
 
@@ -241,11 +262,14 @@ fn set(marks: &mut [bool], function: &Function, values: &[Value], which: &[bool]
     }
 }
 
-/// Arguments that a row has a derivative with respect to. Where no rule is known, all: the walk that meets it reports it.
+/// Arguments that a row has a derivative with respect to. Where no rule is known, all: the walk that meets it reports
+/// it.
 fn derivatives(row: &Row, count: usize) -> Vec<bool> {
     match row.rule {
         Rule::Zero => vec![false; count],
-        Rule::Partials(partials) => partials.iter().map(|partial| !matches!(partial, crate::ir::Partial::Zero)).collect(),
+        Rule::Partials(partials) => {
+            partials.iter().map(|partial| !matches!(partial, crate::ir::Partial::Zero)).collect()
+        }
         Rule::Linear(transposes) => (0..count).map(|k| transposes.get(k).is_some_and(Option::is_some)).collect(),
         Rule::LinearInEach(_) | Rule::Bilinear(_) | Rule::Tangent { .. } | Rule::Missing => vec![true; count],
     }

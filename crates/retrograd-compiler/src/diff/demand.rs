@@ -1,16 +1,19 @@
 //! Where the elements of a value are demanded: what a `select` leaves out counts for nothing.
 //!
-//! Of `select(x > 0, sqrt(x), 0)` the derivative at −1 is 0. The cotangent of the root is 0 there, but its partial is a NaN, and so would
-//! be their product. So a reverse sweep notes, along with every cotangent, where it can be other than zero, and multiplies by
-//! `select(p, ∂, 0)`: still linear in the cotangent. What is also used elsewhere is demanded there too, and keeps its NaN.
+//! Of `select(x > 0, sqrt(x), 0)` the derivative at −1 is 0. The cotangent of the root is 0 there, but its partial is a
+//! NaN, and so would be their product. So a reverse sweep notes, along with every cotangent, where it can be other than
+//! zero, and multiplies by `select(p, ∂, 0)`: still linear in the cotangent. What is also used elsewhere is demanded
+//! there too, and keeps its NaN.
 //!
-//! In forward mode the `select` of the tangents drops a NaN as it drops the value. What it leaves out are zeros, which a later partial must
-//! not turn into a NaN: there the same is noted of every tangent.
+//! In forward mode the `select` of the tangents drops a NaN as it drops the value. What it leaves out are zeros, which
+//! a later partial must not turn into a NaN: there the same is noted of every tangent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sum;
-use crate::ir::{Array, Attr, Attrs, Builder, Contribution, Data, Function, Inst, Lowering, Op, Row, Rule, Type, Value, Write};
+use crate::ir::{
+    Array, Attr, Attrs, Builder, Contribution, Data, Function, Inst, Lowering, Op, Row, Rule, Type, Value, Write,
+};
 use crate::ops::{AND, ANY, BROADCAST, CONSTANT, GT, LINEAR_SCAN, NOT, OR, SELECT};
 
 /// A truth of the function under construction, which a demand depends on.
@@ -42,8 +45,8 @@ impl Predicate {
 /// Predicates, and whether each must hold.
 pub(super) type Term = BTreeMap<Predicate, bool>;
 
-/// An element is demanded where all predicates of at least one term are as they must be: nowhere without a term, everywhere where a term
-/// is empty.
+/// An element is demanded where all predicates of at least one term are as they must be: nowhere without a term,
+/// everywhere where a term is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand(BTreeSet<Term>);
 
@@ -79,7 +82,11 @@ impl Demand {
     /// Only where a predicate holds, or does not.
     pub(super) fn and(&self, predicate: Predicate, holds: bool) -> Demand {
         let possible = self.0.iter().filter(|term| term.get(&predicate) != Some(&!holds));
-        Demand(possible.map(|term| term.iter().map(|(p, holds)| (*p, *holds)).chain([(predicate, holds)]).collect()).collect())
+        Demand(
+            possible
+                .map(|term| term.iter().map(|(p, holds)| (*p, *holds)).chain([(predicate, holds)]).collect())
+                .collect(),
+        )
     }
 
     /// Also where the other is.
@@ -110,7 +117,8 @@ impl Demand {
                 if a.iter().all(|(p, holds)| b.get(p) == Some(holds)) {
                     return Some(([a.clone(), b.clone()], a.clone()));
                 }
-                let differ: Vec<&Predicate> = a.iter().filter(|(p, holds)| b.get(p) != Some(holds)).map(|(p, _)| p).collect();
+                let differ: Vec<&Predicate> =
+                    a.iter().filter(|(p, holds)| b.get(p) != Some(holds)).map(|(p, _)| p).collect();
                 if let [p] = differ[..]
                     && a.len() == b.len()
                     && b.contains_key(p)
@@ -128,12 +136,16 @@ impl Demand {
         if self.is_everywhere() {
             return None;
         }
-        let repeated = |truth: Value| if b.ty(truth).rank() == ty.rank() { truth } else { b.broadcast(truth, &ty.shape, &[]) };
+        let repeated =
+            |truth: Value| if b.ty(truth).rank() == ty.rank() { truth } else { b.broadcast(truth, &ty.shape, &[]) };
         let all = |term: &Term, whole: bool| {
-            let negated = |(p, holds): (&Predicate, &bool)| if *holds { p.value() } else { b.row(&NOT, Attrs::none(), &[p.value()]) };
+            let negated = |(p, holds): (&Predicate, &bool)| {
+                if *holds { p.value() } else { b.row(&NOT, Attrs::none(), &[p.value()]) }
+            };
             term.iter().filter(|(p, _)| p.is_whole() == whole).map(negated).reduce(both(b, &AND))
         };
-        let term = |term: &Term| all(term, true).map(repeated).into_iter().chain(all(term, false)).reduce(both(b, &AND));
+        let term =
+            |term: &Term| all(term, true).map(repeated).into_iter().chain(all(term, false)).reduce(both(b, &AND));
         let nowhere = || b.broadcast(b.constant(Array::bool(false)), &ty.shape, &[]);
         Some(self.0.iter().filter_map(term).reduce(both(b, &OR)).unwrap_or_else(nowhere))
     }
@@ -146,15 +158,25 @@ impl Demand {
     }
 
     /// The demand of argument k of a row other than `select` whose result, of that type, has this demand.
-    pub(super) fn through(&self, b: &Builder, (row, attrs): (&'static Row, &Attrs), args: &[Value], k: usize, ty: &Type) -> Demand {
+    pub(super) fn through(
+        &self,
+        b: &Builder,
+        (row, attrs): (&'static Row, &Attrs),
+        args: &[Value],
+        k: usize,
+        ty: &Type,
+    ) -> Demand {
         if row.lowering.is_elementwise() {
             return self.clone();
         }
-        // A transpose carries what is demanded to what it is made of: all of these are sums with weights that are not negative.
+        // A transpose carries what is demanded to what it is made of: all of these are sums with weights that are not
+        // negative.
         self.carried(b, ty, &b.ty(args[k]), |predicate| {
             let ones = b.convert(predicate, ty.dtype);
             match row.rule {
-                Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, args, ones)),
+                Rule::Linear(transposes) => {
+                    transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, args, ones))
+                }
                 Rule::LinearInEach(transpose) => Some(transpose(b, attrs, args, k, ones)),
                 Rule::Bilinear(transposes) => {
                     let units: Vec<Value> = args.iter().map(|arg| b.full(&b.ty(*arg), 1.0)).collect();
@@ -169,7 +191,8 @@ impl Demand {
         })
     }
 
-    /// The demand of an argument: what holds of the whole stays, and an array of truths is carried to what it is made of.
+    /// The demand of an argument: what holds of the whole stays, and an array of truths is carried to what it is made
+    /// of.
     fn carried(&self, b: &Builder, ty: &Type, arg: &Type, carry: impl Fn(Value) -> Option<Contribution>) -> Demand {
         let mut by_whole: BTreeMap<Term, Demand> = BTreeMap::new();
         for term in &self.0 {
@@ -184,11 +207,17 @@ impl Demand {
             };
             let Some(predicate) = within(&each).predicate(b, ty) else { return Demand::everywhere() };
             let found = match carry(predicate) {
-                Some(contribution @ Contribution::At { .. }) => Demand::of(Predicate::new(b, positive(b, arg, &contribution))),
+                Some(contribution @ Contribution::At { .. }) => {
+                    Demand::of(Predicate::new(b, positive(b, arg, &contribution)))
+                }
                 // Outside of a window, and where it was: so it stays known what it lies within.
-                Some(contribution @ Contribution::Outside { .. }) => each.and(Predicate::new(b, positive(b, arg, &contribution)), true),
+                Some(contribution @ Contribution::Outside { .. }) => {
+                    each.and(Predicate::new(b, positive(b, arg, &contribution)), true)
+                }
                 Some(Contribution::Dense(_)) | None if each.is_everywhere() => Demand::everywhere(),
-                Some(contribution @ Contribution::Dense(_)) => Demand::of(Predicate::new(b, positive(b, arg, &contribution))),
+                Some(contribution @ Contribution::Dense(_)) => {
+                    Demand::of(Predicate::new(b, positive(b, arg, &contribution)))
+                }
                 None => Demand::of(Predicate::Whole(each.any(b, ty).expect("it has a predicate"))),
             };
             demand.join(within(&found));
@@ -196,7 +225,8 @@ impl Demand {
         demand
     }
 
-    /// The operands of a bilinear row, zero where none of the results that are demanded reads them: each is the partial by the other.
+    /// The operands of a bilinear row, zero where none of the results that are demanded reads them: each is the partial
+    /// by the other.
     pub(super) fn operands(&self, b: &Builder, row: (&'static Row, &Attrs), args: &[Value], ty: &Type) -> Vec<Value> {
         let operand = |k: usize| self.through(b, row, args, k, ty).kept(b, args[k]);
         (0..args.len()).map(operand).collect()
@@ -210,7 +240,8 @@ impl Demand {
         }
     }
 
-    /// The same in terms of what its predicates are made of, as far as each term stays one: those may be known where what is made of them is not.
+    /// The same in terms of what its predicates are made of, as far as each term stays one: those may be known where
+    /// what is made of them is not.
     pub(super) fn refined(&self, b: &Builder) -> Demand {
         let mut refined = Demand::default();
         for term in &self.0 {
@@ -229,8 +260,8 @@ impl Demand {
         self.0.iter().map(term).collect::<Option<BTreeSet<Term>>>().map(Demand)
     }
 
-    /// The demand in terms of other predicates. One that is not known elsewhere is left out, which demands more; none where nothing would
-    /// be left of a term.
+    /// The demand in terms of other predicates. One that is not known elsewhere is left out, which demands more; none
+    /// where nothing would be left of a term.
     pub(super) fn lifted(&self, outer: impl Fn(Predicate, bool) -> Option<(Predicate, bool)>) -> Option<Demand> {
         let known = |term: &Term| term.iter().filter_map(|(p, holds)| outer(*p, *holds)).collect::<Term>();
         let mut lifted = Demand::default();
@@ -277,7 +308,8 @@ pub(super) fn weighted(b: &Builder, weights: Value) -> Demand {
     Demand::of(Predicate::new(b, positive(b, &b.ty(weights), &Contribution::Dense(weights))))
 }
 
-/// The window of ones that the truths of a term were made of, if they are those of a window: what adds weights there to others.
+/// The window of ones that the truths of a term were made of, if they are those of a window: what adds weights there to
+/// others.
 pub(super) fn window_of<'f>(insts: &'f [Inst], term: &Term) -> Option<&'f Inst> {
     let made = |value: Value| insts.iter().rev().find(|inst| inst.results.contains(&value));
     let window = |predicate: &Predicate| {
@@ -295,7 +327,8 @@ fn positive(b: &Builder, ty: &Type, contribution: &Contribution) -> Value {
 /// What a sweep asks of the values of a function.
 #[derive(Debug)]
 pub(super) struct Facts {
-    /// Literals without zeros, infinities and NaNs, perhaps repeated: a product with them, or their inverse, is finite.
+    /// Literals without zeros, infinities and NaNs, perhaps repeated: a product with them, or their inverse, is
+    /// finite.
     tame: Vec<bool>,
 }
 
@@ -305,7 +338,8 @@ impl Facts {
         let mut facts = Facts { tame: vec![false; count] };
         for inst in &function.insts {
             if let Op::Row(row, attrs) = &inst.op {
-                let literal = **row == CONSTANT && matches!(attrs.get("value"), Some(Attr::Array(array)) if is_tame(array));
+                let literal =
+                    **row == CONSTANT && matches!(attrs.get("value"), Some(Attr::Array(array)) if is_tame(array));
                 let repeated = matches!(row.lowering, Lowering::View(_)) && facts.is_tame(inst.args[0]);
                 let result = inst.results[0].0 as usize;
                 facts.tame[result] = literal || repeated;

@@ -75,11 +75,11 @@ pub fn seeds(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Seed
     Ok(Seeds { forward: elements(main.param_types(), wrt), reverse: elements(main.result_types(), outputs) })
 }
 
-/// The entry takes the inputs and returns the Jacobian of each listed output, in order, by each input in `wrt`: an array with the axes of
-/// the output, then those of the input.
+/// The entry takes the inputs and returns the Jacobian of each listed output, in order, by each input in `wrt`: an
+/// array with the axes of the output, then those of the input.
 ///
-/// It is one map over the basis vectors of all listed outputs (or inputs), so that code and memory stay those of one vjp (or jvp) and the
-/// result; the function itself is run again for each of them.
+/// It is one map over the basis vectors of all listed outputs (or inputs), so that code and memory stay those of one
+/// vjp (or jvp) and the result; the function itself is run again for each of them.
 ///
 /// ```
 /// use retrograd_compiler::diff::{self, Direction};
@@ -125,7 +125,11 @@ fn check_ranks(main: &Function, wrt: &[usize], outputs: &[usize]) -> Result<(), 
         for input in wrt {
             let (y, x) = (main.ty(main.results[*output]), main.ty(main.params[*input]));
             if y.rank() + x.rank() > Type::MAX_RANK {
-                let message = format!("the Jacobian of {y} by {x} has {} axes, more than {}; reshape", y.rank() + x.rank(), Type::MAX_RANK);
+                let message = format!(
+                    "the Jacobian of {y} by {x} has {} axes, more than {}; reshape",
+                    y.rank() + x.rank(),
+                    Type::MAX_RANK
+                );
                 return Err(Error::new(ErrorKind::Unsupported, pos_of(main, outputs), message));
             }
         }
@@ -139,7 +143,8 @@ fn pos_of(main: &Function, outputs: &[usize]) -> Pos {
     made.map(|inst| inst.pos.clone()).unwrap_or_default()
 }
 
-/// Emits a map over all basis vectors of these types around a derivative; returns its streams, one row per basis vector.
+/// Emits a map over all basis vectors of these types around a derivative; returns its streams, one row per basis
+/// vector.
 fn map_over_basis(mut derived: Program, b: &Builder, main: &Function, seeds: &[Type]) -> (Program, Vec<Value>) {
     let step = Builder::new(format!("{}_seed", main.name));
     let index = step.param(Type::scalar(DType::I64));
@@ -200,5 +205,9 @@ fn rows_of(b: &Builder, rows: Value, seeds: &[Type], seed: usize) -> Value {
 }
 
 fn reshape(b: &Builder, value: Value, shape: &[usize]) -> Value {
-    if b.ty(value).shape == shape { value } else { b.row(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[value]) }
+    if b.ty(value).shape == shape {
+        value
+    } else {
+        b.row(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[value])
+    }
 }

@@ -1,7 +1,8 @@
 //! Forward mode: one walk over a function that carries tangents along.
 //!
-//! A `select` leaves tangents out, too: of `sqrt(select(x > 0, x, 0))` the derivative at −1 is 0, though the slope of the root at 0 is
-//! infinite. So the walk notes, along with every tangent, where it can be other than zero, and masks partials as a reverse sweep does.
+//! A `select` leaves tangents out, too: of `sqrt(select(x > 0, x, 0))` the derivative at −1 is 0, though the slope of
+//! the root at 0 is infinite. So the walk notes, along with every tangent, where it can be other than zero, and masks
+//! partials as a reverse sweep does.
 
 use super::active::{Through, at};
 use super::control;
@@ -113,7 +114,13 @@ impl Walk<'_> {
 }
 
 /// dy = Σ_k ∂_k dx_k over the arguments that have a tangent.
-fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y: Value) -> Result<Option<Value>, Error> {
+fn forward_row(
+    walk: &Walk<'_>,
+    inst: &Inst,
+    row: &'static Row,
+    attrs: &Attrs,
+    y: Value,
+) -> Result<Option<Value>, Error> {
     let b = walk.b;
     // A tangent is not what the user wrote.
     let attrs = &attrs.free();
@@ -132,11 +139,13 @@ fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y
         Rule::Linear(transposes) => {
             // The same op on the tangents; what it is not linear in stays.
             let linear = |k: usize| transposes.get(k).is_some_and(Option::is_some);
-            let operand = |k: usize| if linear(k) { tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k]))) } else { args[k] };
+            let operand =
+                |k: usize| if linear(k) { tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k]))) } else { args[k] };
             vec![Some(b.row(row, attrs.clone(), &(0..args.len()).map(operand).collect::<Vec<_>>()))]
         }
         Rule::LinearInEach(_) => {
-            let operands: Vec<Value> = (0..args.len()).map(|k| tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k])))).collect();
+            let operands: Vec<Value> =
+                (0..args.len()).map(|k| tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k])))).collect();
             vec![Some(b.row(row, attrs.clone(), &operands))]
         }
         Rule::Tangent { tangent, .. } => vec![Some(tangent(b, attrs, &args, y, &tangents))],
@@ -170,9 +179,12 @@ fn support(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y: Va
             };
             of(k).lifted(|p, holds| Some((viewed(p), holds))).unwrap_or_else(Demand::everywhere)
         }
-        Rule::Zero | Rule::Linear(_) | Rule::LinearInEach(_) | Rule::Bilinear(_) | Rule::Tangent { .. } | Rule::Missing => {
-            Demand::everywhere()
-        }
+        Rule::Zero
+        | Rule::Linear(_)
+        | Rule::LinearInEach(_)
+        | Rule::Bilinear(_)
+        | Rule::Tangent { .. }
+        | Rule::Missing => Demand::everywhere(),
     };
     let mut support = Demand::default();
     (0..args.len()).filter(|k| tangents[*k].is_some()).for_each(|k| support.add(b, &ty, from(k)));

@@ -1,7 +1,7 @@
 //! Exact derivatives: Program → Program, in both modes, composable in any order and depth.
 //!
-//! There is one walker per mode (`jvp`, `vjp`) over straight-line code and one file per construct of control flow; everything else
-//! comes from the rules of the rows. Only active values are differentiated.
+//! There is one walker per mode (`jvp`, `vjp`) over straight-line code and one file per construct of control flow;
+//! everything else comes from the rules of the rows. Only active values are differentiated.
 
 mod active;
 pub mod check;
@@ -22,8 +22,8 @@ use transform::Transform;
 
 pub use jacobian::{Direction, Seeds, jacobian, seeds};
 
-/// Reverse mode: the entry takes the inputs and one cotangent per listed output; it returns all outputs and one cotangent per input
-/// in `wrt` (zeros where no listed output depends on it).
+/// Reverse mode: the entry takes the inputs and one cotangent per listed output; it returns all outputs and one
+/// cotangent per input in `wrt` (zeros where no listed output depends on it).
 ///
 /// ```
 /// use retrograd_compiler::{diff, eval, ir::{Array, Builder, Program, Type}};
@@ -48,14 +48,15 @@ pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
     }
     let varied: Vec<bool> = (0..inputs.len()).map(|k| wrt.contains(&k)).collect();
     let mut transform = Transform::new(program);
-    let pulled = transform.pull_first(&b, program.entry, &inputs, &varied, &vjp::demanded(&cts), &vec![None; inputs.len()])?;
+    let pulled =
+        transform.pull_first(&b, program.entry, &inputs, &varied, &vjp::demanded(&cts), &vec![None; inputs.len()])?;
     let gradient = wrt.iter().map(|k| pulled.cotangents[*k].unwrap_or_else(|| b.zeros(&b.ty(inputs[*k])))).collect();
     let results = [pulled.results, gradient].concat();
     Ok(transform.finish(b.finish(results)))
 }
 
-/// Forward mode: the entry takes the inputs and one tangent per input in `wrt`; it returns all outputs and the tangents of the listed
-/// outputs (zeros where one depends on no input in `wrt`).
+/// Forward mode: the entry takes the inputs and one tangent per input in `wrt`; it returns all outputs and the tangents
+/// of the listed outputs (zeros where one depends on no input in `wrt`).
 ///
 /// ```
 /// use retrograd_compiler::{diff, eval, ir::{Array, Builder, Program, Type}};
@@ -81,7 +82,8 @@ pub fn jvp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
     let wanted: Vec<bool> = (0..main.results.len()).map(|k| outputs.contains(&k)).collect();
     let mut transform = Transform::new(program);
     let pushed = transform.push(&b, program.entry, &inputs, &tangents, &wanted)?;
-    let tangents = outputs.iter().map(|k| pushed.tangents[*k].unwrap_or_else(|| b.zeros(&b.ty(pushed.results[*k])))).collect();
+    let tangents =
+        outputs.iter().map(|k| pushed.tangents[*k].unwrap_or_else(|| b.zeros(&b.ty(pushed.results[*k])))).collect();
     let results = [pushed.results, tangents].concat();
     Ok(transform.finish(b.finish(results)))
 }

@@ -1,8 +1,9 @@
 //! What runs once: calls whose custom backward function is not linear in its cotangents, and whatever has one inside.
 //!
-//! Differentiated again, two runs of such a call would each get a part of its cotangent, and a rule that clips makes of parts something
-//! else than of their sum. The reverse of an `if` computes its branches again; so the `if` gives out what in its branches runs once, and
-//! its reverse reads that. Where one branch has it, the other gives zeros that nothing reads.
+//! Differentiated again, two runs of such a call would each get a part of its cotangent, and a rule that clips makes of
+//! parts something else than of their sum. The reverse of an `if` computes its branches again; so the `if` gives out
+//! what in its branches runs once, and its reverse reads that. Where one branch has it, the other gives zeros that
+//! nothing reads.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +51,13 @@ impl Transform {
     }
 
     /// Copies the instructions of a branch that has run before, but for what runs once: that was given out then.
-    pub(super) fn run_again(&mut self, b: &Builder, function: &Function, args: &[Value], given: &[Value]) -> Result<Copied, Error> {
+    pub(super) fn run_again(
+        &mut self,
+        b: &Builder,
+        function: &Function,
+        args: &[Value],
+        given: &[Value],
+    ) -> Result<Copied, Error> {
         let mut copied = Copied { values: b.map(function, args), given: BTreeMap::new() };
         let mut given = given.iter().copied();
         for inst in &function.insts {
@@ -70,7 +77,9 @@ impl Transform {
                 b.set_pos(&inst.pos);
                 b.push(Op::If(op), args, types)
             }
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => b.copy(function, inst, args),
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                b.copy(function, inst, args)
+            }
         };
         copied.bind(inst, &results);
         Ok(())
@@ -92,7 +101,8 @@ impl Transform {
     /// What a branch gives out, in the order of its instructions.
     pub(super) fn given_by(&mut self, branch: FuncId) -> Result<Vec<Type>, Error> {
         let function = self.program.function(branch).clone();
-        let types = function.insts.iter().map(|inst| self.given_types(&function, inst)).collect::<Result<Vec<_>, Error>>()?;
+        let types =
+            function.insts.iter().map(|inst| self.given_types(&function, inst)).collect::<Result<Vec<_>, Error>>()?;
         Ok(types.concat())
     }
 
@@ -112,7 +122,8 @@ impl Transform {
         let copied = self.run(&b, &function, &b.params(function.param_types()))?;
         let [before, after] = [before, after].map(|types| types.iter().map(|ty| b.zeros(ty)).collect::<Vec<_>>());
         let once = function.insts.iter().filter(|inst| self.runs_once(inst));
-        let given = once.flat_map(|inst| [copied.of(&inst.results), copied.given_with(inst)].concat()).collect::<Vec<_>>();
+        let given =
+            once.flat_map(|inst| [copied.of(&inst.results), copied.given_with(inst)].concat()).collect::<Vec<_>>();
         Ok(b.finish([copied.of(&function.results), before, given, after].concat()))
     }
 
@@ -135,7 +146,8 @@ impl Transform {
     pub(super) fn is_custom(&self, op: &CallOp) -> bool {
         match &op.rule {
             Some(CustomRule::Vjp { forward, backward }) => {
-                let residuals = self.program.function(*forward).results.len() - self.program.function(op.body).results.len();
+                let residuals =
+                    self.program.function(*forward).results.len() - self.program.function(op.body).results.len();
                 let params = self.program.function(*backward).params.len();
                 linear_in(&self.program, *backward, &(0..params).map(|k| k >= residuals).collect::<Vec<_>>()).is_err()
             }

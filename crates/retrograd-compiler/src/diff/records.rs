@@ -1,16 +1,17 @@
 //! What functions of the host gave, kept for the adjoint.
 //!
-//! A step that an adjoint runs again must not call the host again. So whatever has such a call inside stands twice: first as it is, giving out
-//! what the calls gave (a loop as a stream, a branch beside zeros for the other), then reading that instead of calling. The second is what is
-//! differentiated, and what its steps are run again of; the first runs once. What is given out is an array like any other, which the plan
-//! counts and keeps.
+//! A step that an adjoint runs again must not call the host again. So whatever has such a call inside stands twice:
+//! first as it is, giving out what the calls gave (a loop as a stream, a branch beside zeros for the other), then
+//! reading that instead of calling. The second is what is differentiated, and what its steps are run again of; the
+//! first runs once. What is given out is an array like any other, which the plan counts and keeps.
 
 use super::control::known_count;
 use super::transform::Transform;
 use crate::ir::{Attrs, Builder, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Op, Program, Type, Value};
 use crate::ops::{RECORDED, STILL};
 
-/// The Program with control flow that calls the host twice: recording, and reading what was recorded. Calls outside of control flow stay.
+/// The Program with control flow that calls the host twice: recording, and reading what was recorded. Calls outside of
+/// control flow stay.
 pub(super) fn recorded(program: Program) -> Result<Program, Error> {
     let main = program.main().clone();
     let mut records = Records { hosts: program.hosts(), transform: Transform::new(&program) };
@@ -51,7 +52,9 @@ impl Records {
             Op::Row(row, _) => row.lowering.is_host() && row.lowering.has_effect(),
             // The functions of a rule run elsewhere.
             Op::Call(op) => self.body_calls(op.body),
-            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => inst.bodies().into_iter().any(|body| self.body_calls(body)),
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => {
+                inst.bodies().into_iter().any(|body| self.body_calls(body))
+            }
         }
     }
 
@@ -60,7 +63,13 @@ impl Records {
     }
 
     /// An instruction as it is: its results, and what the host gave.
-    fn record(&mut self, b: &Builder, function: &Function, inst: &Inst, args: Vec<Value>) -> Result<(Vec<Value>, Vec<Value>), Error> {
+    fn record(
+        &mut self,
+        b: &Builder,
+        function: &Function,
+        inst: &Inst,
+        args: Vec<Value>,
+    ) -> Result<(Vec<Value>, Vec<Value>), Error> {
         b.set_pos(&inst.pos);
         let (op, types) = match &inst.op {
             Op::Row(..) => {
@@ -74,7 +83,8 @@ impl Records {
                 (Op::If(IfOp { then_body, else_body }), self.transform.program.function(then_body).result_types())
             }
             Op::For(op) => {
-                let op = ForOp { body: self.recording(op.body, &[], &[])?, bound: bound(function, inst, op)?, ..op.clone() };
+                let op =
+                    ForOp { body: self.recording(op.body, &[], &[])?, bound: bound(function, inst, op)?, ..op.clone() };
                 let types = self.transform.program.function(op.body).result_types();
                 let (ends, rows) = op.results(&types);
                 let types = ends.iter().cloned().chain(rows.iter().map(|row| row.stream(op.bound))).collect();
@@ -113,7 +123,11 @@ impl Records {
             }
             Op::For(op) if self.calls(inst) => {
                 let rows = self.given(op.body)?;
-                let op = ForOp { body: self.reading(op.body, &[], &rows, &[])?, bound: bound(function, inst, op)?, ..op.clone() };
+                let op = ForOp {
+                    body: self.reading(op.body, &[], &rows, &[])?,
+                    bound: bound(function, inst, op)?,
+                    ..op.clone()
+                };
                 Ok(b.push(Op::For(op), [args, given_to(&rows)].concat(), types()))
             }
             Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
@@ -203,7 +217,8 @@ fn bound(function: &Function, inst: &Inst, op: &ForOp) -> Result<usize, Error> {
 
 /// How many times the host is called is not known before the run, or the calls belong to a rule.
 fn refused(inst: &Inst) -> Error {
-    let message = "a gradient keeps what an external function gives in every step, and here the number of its calls is not known before the run; \
-                   call it in a loop of a fixed number of steps, or let it be called again: pure=True";
+    let message = "a gradient keeps what an external function gives in every step, and here the number of its calls \
+                   is not known before the run; call it in a loop of a fixed number of steps, or let it be called \
+                   again: pure=True";
     Error::new(ErrorKind::Unsupported, inst.pos.clone(), message)
 }

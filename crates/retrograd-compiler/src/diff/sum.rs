@@ -2,9 +2,9 @@
 
 use crate::ir::{Builder, Contribution, Pos, Type, Value};
 
-/// The sum so far, and the user's line of what was added last. A contribution inside or outside of a window waits for the next one: most
-/// likely that is what it is added to, or what fills the window, and no zeros are made. So a sweep over updates in place works on windows,
-/// to any order of derivatives.
+/// The sum so far, and the user's line of what was added last. A contribution inside or outside of a window waits for
+/// the next one: most likely that is what it is added to, or what fills the window, and no zeros are made. So a sweep
+/// over updates in place works on windows, to any order of derivatives.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum(Option<(Contribution, Pos)>);
 
@@ -17,8 +17,16 @@ impl Sum {
         };
         let earlier = |build: &dyn Fn() -> Value| at_line(b, &pos, build);
         let sum = match (&so_far, &contribution) {
-            (Contribution::At { .. }, Contribution::Outside { .. }) if let Some(sum) = fill(b, &contribution, &so_far) => sum,
-            (Contribution::Outside { .. }, Contribution::At { .. }) if let Some(sum) = fill(b, &so_far, &contribution) => sum,
+            (Contribution::At { .. }, Contribution::Outside { .. })
+                if let Some(sum) = fill(b, &contribution, &so_far) =>
+            {
+                sum
+            }
+            (Contribution::Outside { .. }, Contribution::At { .. })
+                if let Some(sum) = fill(b, &so_far, &contribution) =>
+            {
+                sum
+            }
             (Contribution::At { .. }, Contribution::Dense(_) | Contribution::Outside { .. }) => {
                 let array = array(b, ty, &contribution);
                 earlier(&|| add_to(b, array, &so_far))
@@ -62,13 +70,15 @@ pub(super) fn array(b: &Builder, ty: &Type, contribution: &Contribution) -> Valu
 
 fn add_to(b: &Builder, sum: Value, contribution: &Contribution) -> Value {
     match contribution {
-        Contribution::At { row, update, indices, attrs } => b.row(row, attrs.clone(), &[&[sum, *update], &indices[..]].concat()),
+        Contribution::At { row, update, indices, attrs } => {
+            b.row(row, attrs.clone(), &[&[sum, *update], &indices[..]].concat())
+        }
         Contribution::Dense(_) | Contribution::Outside { .. } => b.add(sum, array(b, &b.ty(sum), contribution)),
     }
 }
 
-/// What counts outside of a window and what counts inside of the same are one array: `update` of the window. Of the rows that add at places,
-/// only `add_at` has indices and attributes like `update`.
+/// What counts outside of a window and what counts inside of the same are one array: `update` of the window. Of the
+/// rows that add at places, only `add_at` has indices and attributes like `update`.
 fn fill(b: &Builder, outside: &Contribution, inside: &Contribution) -> Option<Value> {
     let Contribution::Outside { row, ct, window, indices, attrs } = outside else { return None };
     let Contribution::At { update, indices: places, attrs: stepped, .. } = inside else { return None };

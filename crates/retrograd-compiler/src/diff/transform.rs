@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::active::Activity;
 use super::control::passed::Pattern;
 use super::demand::Demand;
-use crate::ir::{Array, Attr, Attrs, CallOp, CustomRule, Error, FuncId, Function, Inst, Linearity, Op, Program, linear_in};
+use crate::ir::{
+    Array, Attr, Attrs, CallOp, CustomRule, Error, FuncId, Function, Inst, Linearity, Op, Program, linear_in,
+};
 use crate::ops::CONSTANT;
 use crate::opt::join;
 
@@ -44,8 +46,8 @@ impl Transform {
         }
     }
 
-    /// Whether a backward step is linear in its cotangents, the parameters after the first `inputs`. It is, unless a custom rule is
-    /// part of it that is not.
+    /// Whether a backward step is linear in its cotangents, the parameters after the first `inputs`. It is, unless a
+    /// custom rule is part of it that is not.
     pub(super) fn linearity(&self, bwd: FuncId, inputs: usize) -> Linearity {
         let cotangents: Vec<bool> = (0..self.program.function(bwd).params.len()).map(|k| k >= inputs).collect();
         match self.custom_backward && linear_in(&self.program, bwd, &cotangents).is_err() {
@@ -54,8 +56,8 @@ impl Transform {
         }
     }
 
-    /// The function without its effects: what is run again for an adjoint is not seen again. The backward function of a custom rule runs there
-    /// for the first time, so its effects stay.
+    /// The function without its effects: what is run again for an adjoint is not seen again. The backward function of a
+    /// custom rule runs there for the first time, so its effects stay.
     pub(super) fn silent(&mut self, id: FuncId) -> FuncId {
         if !self.has_effects {
             return id;
@@ -68,7 +70,8 @@ impl Transform {
         built.expect("nothing of it can fail")
     }
 
-    /// The same of an instruction. What calls the host once is not part of what is run again (`records`), but for a rule's backward function.
+    /// The same of an instruction. What calls the host once is not part of what is run again (`records`), but for a
+    /// rule's backward function.
     pub(super) fn silence(&mut self, inst: &mut Inst) {
         if inst.has_effect(|_| false) && !matches!(&inst.op, Op::Row(row, _) if row.lowering.is_host()) {
             let shown = Attrs::none().with("value", Attr::Array(Array::bool(true)));
@@ -78,11 +81,13 @@ impl Transform {
             Op::Call(CallOp { rule: Some(CustomRule::Vjp { backward, .. }), .. }) => Some(*backward),
             Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         };
-        let bodies: BTreeMap<FuncId, FuncId> = inst.bodies().into_iter().map(|body| (body, self.silent(body))).collect();
+        let bodies: BTreeMap<FuncId, FuncId> =
+            inst.bodies().into_iter().map(|body| (body, self.silent(body))).collect();
         inst.op.map_bodies(|body| if Some(body) == kept { body } else { bodies[&body] });
     }
 
-    /// The function with equal work done once, and with one loop where two have the same states: what is computed once is reversed once.
+    /// The function with equal work done once, and with one loop where two have the same states: what is computed once
+    /// is reversed once.
     pub(super) fn joined(&mut self, function: Function) -> Function {
         let mut program = self.program.clone();
         program.entry = program.add(function);

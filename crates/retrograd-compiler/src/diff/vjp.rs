@@ -7,8 +7,8 @@ use super::once::Copied;
 use super::sum::{self, Sum};
 use super::transform::Transform;
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, PartialOf, Row, Rule, Tangent,
-    Transpose, Value,
+    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, PartialOf,
+    Row, Rule, Tangent, Transpose, Value,
 };
 use crate::ops::{LINEAR_SCAN, NE, OR, SELECT};
 
@@ -24,7 +24,8 @@ pub(super) struct Pulled {
 pub(super) type Demanded = Option<(Value, Demand)>;
 
 impl Transform {
-    /// Emits a function over these arguments, which has run before, and then its reverse sweep: see [`Transform::pull_first`].
+    /// Emits a function over these arguments, which has run before, and then its reverse sweep: see
+    /// [`Transform::pull_first`].
     pub(super) fn pull(
         &mut self,
         b: &Builder,
@@ -38,8 +39,9 @@ impl Transform {
         self.pull_first(b, id, args, varied, cts, starts)
     }
 
-    /// Emits a function over these arguments and then its reverse sweep. `varied` marks the parameters whose cotangents are asked for, `cts`
-    /// has one cotangent per result, and `starts` what the cotangents of the parameters are before the sweep adds to them.
+    /// Emits a function over these arguments and then its reverse sweep. `varied` marks the parameters whose cotangents
+    /// are asked for, `cts` has one cotangent per result, and `starts` what the cotangents of the parameters are
+    /// before the sweep adds to them.
     pub(super) fn pull_first(
         &mut self,
         b: &Builder,
@@ -53,7 +55,8 @@ impl Transform {
         self.sweep_back(b, id, copied, varied, cts, starts)
     }
 
-    /// The reverse sweep over a function whose instructions were emitted, from cotangents and where they can be other than zero.
+    /// The reverse sweep over a function whose instructions were emitted, from cotangents and where they can be other
+    /// than zero.
     pub(super) fn sweep_back(
         &mut self,
         b: &Builder,
@@ -98,7 +101,8 @@ impl Transform {
     }
 }
 
-/// The state of a reverse sweep over one function. Absent cotangents are `None`; zeros are made only where something needs an array.
+/// The state of a reverse sweep over one function. Absent cotangents are `None`; zeros are made only where something
+/// needs an array.
 #[derive(Debug)]
 pub(super) struct Sweep<'b> {
     pub(super) b: &'b Builder,
@@ -139,8 +143,8 @@ impl Sweep<'_> {
         self.cotangents[value.0 as usize].settled(self.b, &ty)
     }
 
-    /// Removes the cotangent that a value has so far, to be continued by a construct that gives the sum back through [`Sweep::add`].
-    /// A value that is taken twice has nothing the second time, so that nothing counts twice.
+    /// Removes the cotangent that a value has so far, to be continued by a construct that gives the sum back through
+    /// [`Sweep::add`]. A value that is taken twice has nothing the second time, so that nothing counts twice.
     pub(super) fn take(&mut self, value: Value) -> Option<Value> {
         let so_far = self.cotangent(value);
         self.cotangents[value.0 as usize] = Sum::default();
@@ -174,7 +178,8 @@ impl Sweep<'_> {
     /// Whether any element of any of these is demanded; none where all of one are.
     pub(super) fn any_demanded(&self, values: &[Value]) -> Option<Value> {
         let demanded = values.iter().filter(|value| !self.demand(**value).is_nowhere());
-        let each: Option<Vec<Value>> = demanded.map(|value| self.demand(*value).any(self.b, &self.b.ty(self.value(*value)))).collect();
+        let each: Option<Vec<Value>> =
+            demanded.map(|value| self.demand(*value).any(self.b, &self.b.ty(self.value(*value)))).collect();
         let nothing = || self.b.constant(Array::bool(false));
         each.map(|each| each.into_iter().reduce(|p, q| self.b.row(&OR, Attrs::none(), &[p, q])).unwrap_or_else(nothing))
     }
@@ -183,7 +188,9 @@ impl Sweep<'_> {
     fn is_tame(&self, partial: Partial, args: &[Value], k: usize) -> bool {
         match partial {
             Partial::Zero | Partial::One | Partial::MinusOne | Partial::Gate(_) => true,
-            Partial::Factor(_) => (0..args.len()).filter(|other| *other != k).all(|other| self.facts.is_tame(args[other])),
+            Partial::Factor(_) => {
+                (0..args.len()).filter(|other| *other != k).all(|other| self.facts.is_tame(args[other]))
+            }
             Partial::Of(_) => false,
         }
     }
@@ -196,7 +203,13 @@ impl Sweep<'_> {
 
 impl Transform {
     /// ct_k += ∂_kᵀ ct for every varied argument, in the order of the arguments.
-    fn reverse_row(&mut self, sweep: &mut Sweep<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs) -> Result<(), Error> {
+    fn reverse_row(
+        &mut self,
+        sweep: &mut Sweep<'_>,
+        inst: &Inst,
+        row: &'static Row,
+        attrs: &Attrs,
+    ) -> Result<(), Error> {
         let b = sweep.b;
         let (args, y) = (sweep.values(&inst.args), sweep.value(inst.results[0]));
         let Some(ct) = sweep.cotangents_of(&inst.results)[0] else { return Ok(()) };
@@ -220,14 +233,17 @@ impl Transform {
                     (transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)), through())
                 }
                 Rule::LinearInEach(transpose) => (Some(transpose(b, attrs, &args, k, ct)), through()),
-                Rule::Bilinear(transposes) => (Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)), through()),
+                Rule::Bilinear(transposes) => {
+                    (Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)), through())
+                }
                 Rule::Tangent { tangent, linear } => match linear.get(k).copied().flatten() {
                     Some(transpose) => {
                         let through = through();
                         (Some(transpose_masked(b, (row, attrs), transpose, &args, ct, (k, &through))), through)
                     }
                     None => {
-                        let (ct, through) = self.transpose_tangent(b, tangent, attrs, &args, y, k, (ct, demand.clone()))?;
+                        let (ct, through) =
+                            self.transpose_tangent(b, tangent, attrs, &args, y, k, (ct, demand.clone()))?;
                         (Some(Contribution::Dense(ct)), through)
                     }
                 },
@@ -240,7 +256,8 @@ impl Transform {
         Ok(())
     }
 
-    /// The transpose of dx_k ↦ dy. As dy is linear in dx_k, that is its own reverse sweep, at any dx_k: zeros, which nothing then reads.
+    /// The transpose of dx_k ↦ dy. As dy is linear in dx_k, that is its own reverse sweep, at any dx_k: zeros, which
+    /// nothing then reads.
     #[allow(clippy::too_many_arguments, reason = "a rule and all that it is applied to")]
     fn transpose_tangent(
         &mut self,
@@ -278,8 +295,9 @@ fn without_checks_of(mut function: Function, dx: Value) -> Function {
     function
 }
 
-/// The transpose of a row in an argument that it is linear in, with coefficients that need not be numbers where nothing is demanded: what
-/// such a row gives is taken within the demand of that argument only. A scan goes on from element to element, so its factors are too.
+/// The transpose of a row in an argument that it is linear in, with coefficients that need not be numbers where nothing
+/// is demanded: what such a row gives is taken within the demand of that argument only. A scan goes on from element to
+/// element, so its factors are too.
 fn transpose_masked(
     b: &Builder,
     (row, attrs): (&'static Row, &Attrs),
@@ -305,7 +323,14 @@ pub(super) fn demanded(cts: &[Option<Value>]) -> Vec<Demanded> {
 }
 
 /// ∂·d for a tangent or a cotangent d, which is zero outside of `within`; `None` where ∂ = 0.
-pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: Value, within: Option<Value>) -> Option<Value> {
+pub(super) fn scale(
+    b: &Builder,
+    partial: Partial,
+    args: &[Value],
+    y: Value,
+    d: Value,
+    within: Option<Value>,
+) -> Option<Value> {
     match partial {
         Partial::Zero => None,
         Partial::One => Some(d),
@@ -336,6 +361,7 @@ fn applied(b: &Builder, partial: PartialOf, args: &[Value], y: Value) -> Value {
 
 /// A missing rule is an error, never a zero.
 pub(super) fn missing(row: &Row, inst: &Inst) -> Error {
-    let message = format!("`{}` has no derivative rule; give it one, or keep it away from what is differentiated", row.name);
+    let message =
+        format!("`{}` has no derivative rule; give it one, or keep it away from what is differentiated", row.name);
     Error::new(ErrorKind::MissingRule, inst.pos.clone(), message)
 }

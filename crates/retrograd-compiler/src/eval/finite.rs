@@ -6,7 +6,8 @@ use crate::ops;
 
 /// Ends a run at the first instruction that makes an infinity out of finite numbers, or a NaN out of numbers.
 ///
-/// What the user wrote or passed in is no find: infinite literals and inputs go on as they are, until they become a NaN.
+/// What the user wrote or passed in is no find: infinite literals and inputs go on as they are, until they become a
+/// NaN.
 ///
 /// ```
 /// use retrograd_compiler::eval::{FirstNotFinite, run_observed};
@@ -59,7 +60,8 @@ fn sources(event: &Event<'_>, array: &Array, at: usize) -> String {
         return of;
     }
     let mut rest = at;
-    let mut index: Vec<String> = array.shape().iter().rev().map(|extent| (rest % extent, rest /= extent).0.to_string()).collect();
+    let mut index: Vec<String> =
+        array.shape().iter().rev().map(|extent| (rest % extent, rest /= extent).0.to_string()).collect();
     index.reverse();
     format!("{of} at element [{}]", index.join(", "))
 }

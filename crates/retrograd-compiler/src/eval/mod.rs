@@ -6,8 +6,8 @@ mod finite;
 mod observe;
 
 use crate::ir::{
-    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp,
-    each_element,
+    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Type, UnwindArgs, UnwindOp,
+    WhileOp, each_element,
 };
 
 pub use finite::FirstNotFinite;
@@ -52,7 +52,8 @@ impl<'r, O: Observer> Run<'r, O> {
             values[param.0 as usize] = Some(arg);
         }
         for inst in &function.insts {
-            let args: Vec<&Array> = inst.args.iter().map(|v| values[v.0 as usize].as_ref().expect("SSA: defined before use")).collect();
+            let args: Vec<&Array> =
+                inst.args.iter().map(|v| values[v.0 as usize].as_ref().expect("SSA: defined before use")).collect();
             let results = self.inst(function, inst, &args)?;
             self.observer.after(&Event { function, inst, args: &args, results: &results, steps: &self.steps })?;
             for (value, result) in inst.results.iter().zip(results) {
@@ -70,7 +71,8 @@ impl<'r, O: Observer> Run<'r, O> {
                 let result = (row.eval)(row, args, attrs, ty);
                 result.map(|array| vec![array]).map_err(|kind| {
                     let is_check = row.lowering == Lowering::Check;
-                    let message = if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", row.name) };
+                    let message =
+                        if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", row.name) };
                     Error::new(kind, inst.pos.clone(), message)
                 })
             }
@@ -93,12 +95,19 @@ impl<'r, O: Observer> Run<'r, O> {
         results
     }
 
-    fn counted(&mut self, function: &Function, inst: &'r Inst, op: &ForOp, args: &[&Array]) -> Result<Vec<Array>, Error> {
+    fn counted(
+        &mut self,
+        function: &Function,
+        inst: &'r Inst,
+        op: &ForOp,
+        args: &[&Array],
+    ) -> Result<Vec<Array>, Error> {
         let (count, c0, inv, xs) = op.args(args);
         let (_, ys) = op.results(&inst.results);
         let n = trips(inst, count, op.bound, !xs.is_empty() || !ys.is_empty())?;
         let mut carries = owned(c0);
-        let mut emitted = ys.iter().map(|v| Array::try_zeros(function.ty(*v))).collect::<Result<Vec<Array>, Error>>()?;
+        let mut emitted =
+            ys.iter().map(|v| Array::try_zeros(function.ty(*v))).collect::<Result<Vec<Array>, Error>>()?;
         for i in 0..n {
             let mut args = vec![Array::int(i as i64)];
             args.append(&mut carries);
@@ -128,7 +137,13 @@ impl<'r, O: Observer> Run<'r, O> {
         }
     }
 
-    fn unwind(&mut self, function: &Function, inst: &'r Inst, op: &UnwindOp, args: &[&Array]) -> Result<Vec<Array>, Error> {
+    fn unwind(
+        &mut self,
+        function: &Function,
+        inst: &'r Inst,
+        op: &UnwindOp,
+        args: &[&Array],
+    ) -> Result<Vec<Array>, Error> {
         let UnwindArgs { count, carries: c0, invariants, streams, adjoints, emitted, running } = op.args(args);
         let (_, _, hs) = op.results(&inst.results);
         let n = trips(inst, count, op.bound, !(streams.is_empty() && emitted.is_empty() && hs.is_empty()))?;
@@ -170,7 +185,11 @@ fn owned(args: &[&Array]) -> Vec<Array> {
 fn trips(inst: &Inst, count: &Array, bound: usize, has_streams: bool) -> Result<usize, Error> {
     let n = usize::try_from(count.as_i64()[0]).unwrap_or(0);
     if has_streams && n > bound {
-        return Err(Error::new(ErrorKind::Bounds, inst.pos.clone(), format!("a loop of {n} steps over streams of {bound} rows")));
+        return Err(Error::new(
+            ErrorKind::Bounds,
+            inst.pos.clone(),
+            format!("a loop of {n} steps over streams of {bound} rows"),
+        ));
     }
     Ok(n)
 }

@@ -26,7 +26,13 @@ impl<F: FnMut(&Sighting<'_>)> Observer for Probes<F> {
         {
             let indices: Vec<i64> = event.steps.iter().map(|step| step.index as i64).collect();
             let pos = &event.inst.pos;
-            (self.0)(&Sighting { name: attrs.text("name"), part: pos.part(), pos, indices: &indices, value: event.args[0] });
+            (self.0)(&Sighting {
+                name: attrs.text("name"),
+                part: pos.part(),
+                pos,
+                indices: &indices,
+                value: event.args[0],
+            });
         }
         Ok(())
     }

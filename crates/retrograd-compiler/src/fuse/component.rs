@@ -24,16 +24,20 @@ impl Fuse<'_> {
         let rows: Vec<Reg> = steps(&behind, &ascending)
             .into_iter()
             .map(|row| {
-                let numbers: Vec<Reg> =
-                    steps(&behind, &blocked).into_iter().map(|at| self.read(item.args[0], start + row + at, nest, indices)).collect();
+                let numbers: Vec<Reg> = steps(&behind, &blocked)
+                    .into_iter()
+                    .map(|at| self.read(item.args[0], start + row + at, nest, indices))
+                    .collect();
                 self.combine_blocked(numbers, how, &ty)
             })
             .collect();
-        rows.into_iter().reduce(|total, row| self.compute(how.scalar(), ty.dtype, &[total, row])).expect("small axes are not empty")
+        rows.into_iter()
+            .reduce(|total, row| self.compute(how.scalar(), ty.dtype, &[total, row]))
+            .expect("small axes are not empty")
     }
 
-    /// A few numbers in the blocked order. Partial results that hold none are left out, and only the first starts from the unit: a sum that
-    /// does is never −0, which is all that the unit of a sum changes.
+    /// A few numbers in the blocked order. Partial results that hold none are left out, and only the first starts from
+    /// the unit: a sum that does is never −0, which is all that the unit of a sum changes.
     fn combine_blocked(&mut self, numbers: Vec<Reg>, how: Reduction, ty: &Type) -> Reg {
         let unit = self.reg(RegType::Scalar(ty.dtype));
         self.body.push(Stmt::Literal { dst: unit, bits: how.unit(ty.dtype) });
@@ -61,6 +65,9 @@ impl Fuse<'_> {
 fn steps(ty: &Type, axes: &[usize]) -> Vec<usize> {
     let strides = ty.strides();
     axes.iter().fold(vec![0], |starts, axis| {
-        starts.iter().flat_map(|start| (0..ty.shape[*axis]).map(|k| start + k * strides[*axis]).collect::<Vec<_>>()).collect()
+        starts
+            .iter()
+            .flat_map(|start| (0..ty.shape[*axis]).map(|k| start + k * strides[*axis]).collect::<Vec<_>>())
+            .collect()
     })
 }

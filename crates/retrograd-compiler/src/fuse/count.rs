@@ -4,17 +4,20 @@ use super::at;
 use super::kernel::{Address, Kernel, Part, Place, Reg, RegType, Stmt};
 use crate::ir::{DType, Scalar};
 
-/// What is counted, in the order of the output of [`counting`]: vector loops, calls of routines, bytes read, bytes written.
+/// What is counted, in the order of the output of [`counting`]: vector loops, calls of routines, bytes read, bytes
+/// written.
 pub const COUNTS: usize = 4;
 
-/// The kernel with one more output, of this number, an i64 array to which [`COUNTS`] sums are added; it begins with zeros.
+/// The kernel with one more output, of this number, an i64 array to which [`COUNTS`] sums are added; it begins with
+/// zeros.
 ///
-/// Bytes are those of loads and stores as the kernel has them, of all lanes of a vector loop, of copies and fills, and of the operands
-/// of routines; what a back end keeps in registers, or the machine in its caches, counts too. Whatever else the kernel computes stays as
-/// it is, to the bit.
+/// Bytes are those of loads and stores as the kernel has them, of all lanes of a vector loop, of copies and fills, and
+/// of the operands of routines; what a back end keeps in registers, or the machine in its caches, counts too. Whatever
+/// else the kernel computes stays as it is, to the bit.
 pub fn counting(kernel: &Kernel, output: u32) -> Kernel {
     let mut count = Count { kernel, regs: kernel.regs.clone() };
-    let parts = kernel.parts.iter().map(|part| Part { body: count.function(&part.body, output), ..part.clone() }).collect();
+    let parts =
+        kernel.parts.iter().map(|part| Part { body: count.function(&part.body, output), ..part.clone() }).collect();
     let body = count.function(&kernel.body, output);
     Kernel { regs: count.regs, body, parts, ..kernel.clone() }
 }
@@ -55,9 +58,11 @@ impl Count<'_> {
                     Stmt::For { index: *index, from: *from, to: *to, order: *order, body: self.block(body, totals) }
                 }
                 Stmt::Loop { body } => Stmt::Loop { body: self.block(body, totals) },
-                Stmt::If { cond, then_body, else_body } => {
-                    Stmt::If { cond: *cond, then_body: self.block(then_body, totals), else_body: self.block(else_body, totals) }
-                }
+                Stmt::If { cond, then_body, else_body } => Stmt::If {
+                    cond: *cond,
+                    then_body: self.block(then_body, totals),
+                    else_body: self.block(else_body, totals),
+                },
                 Stmt::Leave => Stmt::Leave,
                 straight @ (Stmt::Literal { .. }
                 | Stmt::Let { .. }
@@ -134,7 +139,9 @@ impl Count<'_> {
             | Stmt::Poll { .. }
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => [0; COUNTS],
-            Stmt::For { .. } | Stmt::Loop { .. } | Stmt::If { .. } | Stmt::Leave => panic!("control is counted by its blocks"),
+            Stmt::For { .. } | Stmt::Loop { .. } | Stmt::If { .. } | Stmt::Leave => {
+                panic!("control is counted by its blocks")
+            }
         }
     }
 

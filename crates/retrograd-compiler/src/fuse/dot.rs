@@ -74,10 +74,20 @@ impl Fuse<'_> {
         });
     }
 
-    /// Every sum in registers. Lanes are elements along the last axis; where that is short, along the longest one, and all of the axes
-    /// behind it are code of their own: a small matrix for each element of a long batch.
-    fn chained_dot(&mut self, result: Val, [lhs, rhs]: [Access; 2], shapes: [&[usize]; 2], axes: &DotAxes, onto: Option<&Onto>) {
-        let steps = [offsets(&axes.lhs_contract, shapes[0], &lhs.strides), offsets(&axes.rhs_contract, shapes[1], &rhs.strides)];
+    /// Every sum in registers. Lanes are elements along the last axis; where that is short, along the longest one, and
+    /// all of the axes behind it are code of their own: a small matrix for each element of a long batch.
+    fn chained_dot(
+        &mut self,
+        result: Val,
+        [lhs, rhs]: [Access; 2],
+        shapes: [&[usize]; 2],
+        axes: &DotAxes,
+        onto: Option<&Onto>,
+    ) {
+        let steps = [
+            offsets(&axes.lhs_contract, shapes[0], &lhs.strides),
+            offsets(&axes.rhs_contract, shapes[1], &rhs.strides),
+        ];
         let [lhs, rhs] = over_result(lhs, rhs, axes);
         let [lhs_steps, rhs_steps] = steps;
         let sides = [Side { access: lhs, steps: lhs_steps }, Side { access: rhs, steps: rhs_steps }];
@@ -86,9 +96,10 @@ impl Fuse<'_> {
         let (before, behind) = all.split_at(vector_axis(&all, sides[0].steps.len()));
         let places: Vec<usize> = behind.iter().map(|axis| axis.axis).collect();
         let inner = |access: &Access| offsets(&places, &ty.shape, &access.strides);
-        let inner: Vec<[i64; 3]> = (inner(&sides[0].access).into_iter().zip(inner(&sides[1].access)).zip(inner(&target)))
-            .map(|((lhs, rhs), to)| [lhs, rhs, to])
-            .collect();
+        let inner: Vec<[i64; 3]> =
+            (inner(&sides[0].access).into_iter().zip(inner(&sides[1].access)).zip(inner(&target)))
+                .map(|((lhs, rhs), to)| [lhs, rhs, to])
+                .collect();
         self.each(before, &mut vec![], &mut |fuse, indices| {
             let mut known = [BTreeMap::new(), BTreeMap::new()];
             for [lhs, rhs, to] in &inner {
@@ -105,18 +116,26 @@ impl Fuse<'_> {
     }
 
     /// One element of a chained contraction, from where it starts.
-    fn chain(&mut self, start: Reg, sides: &[Side; 2], starts: [i64; 2], known: &mut [BTreeMap<i64, Reg>; 2], indices: &Indices) -> Reg {
+    fn chain(
+        &mut self,
+        start: Reg,
+        sides: &[Side; 2],
+        starts: [i64; 2],
+        known: &mut [BTreeMap<i64, Reg>; 2],
+        indices: &Indices,
+    ) -> Reg {
         let dtype = self.placed.ty(sides[0].access.root).dtype;
         let mut sum = start;
         for (lhs, rhs) in sides[0].steps.iter().zip(&sides[1].steps) {
-            let factors = [(0, starts[0] + lhs), (1, starts[1] + rhs)].map(|(side, offset)| match known[side].get(&offset) {
-                Some(reg) => *reg,
-                None => {
-                    let reg = self.operand(&moved(&sides[side].access, offset), indices);
-                    known[side].insert(offset, reg);
-                    reg
-                }
-            });
+            let factors =
+                [(0, starts[0] + lhs), (1, starts[1] + rhs)].map(|(side, offset)| match known[side].get(&offset) {
+                    Some(reg) => *reg,
+                    None => {
+                        let reg = self.operand(&moved(&sides[side].access, offset), indices);
+                        known[side].insert(offset, reg);
+                        reg
+                    }
+                });
             sum = self.compute(Scalar::Fma, dtype, &[factors[0], factors[1], sum]);
         }
         sum
@@ -129,7 +148,8 @@ pub(super) fn takes_long(call: &Call) -> bool {
 }
 
 impl Fuse<'_> {
-    /// Products part by part, so that they can be stopped: of a batch one by one, else by rows. A part has the bits of the whole.
+    /// Products part by part, so that they can be stopped: of a batch one by one, else by rows. A part has the bits of
+    /// the whole.
     pub(super) fn products(&mut self, call: &Call) {
         let whole = Products::read(&call.attrs);
         let [m, n, k] = whole.extents;
@@ -144,7 +164,11 @@ impl Fuse<'_> {
             let rest = m % rows.min(m);
             if rest > 0 {
                 let done = (m / rows) as i64;
-                self.strip(call, Products { extents: [rest, n, k], ..whole }, steps.map(|step| Offset::Fixed(done * step as i64)));
+                self.strip(
+                    call,
+                    Products { extents: [rest, n, k], ..whole },
+                    steps.map(|step| Offset::Fixed(done * step as i64)),
+                );
             }
         }
     }

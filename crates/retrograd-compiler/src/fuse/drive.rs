@@ -38,10 +38,16 @@ impl Fuse<'_> {
                     ActionCode::Advance,
                     fuse.nested(|fuse| fuse.run_steps(step, &carries, &[], Order::Up, action[1], action[2], None)),
                 ));
-                arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, &[(action[3], 1)]))));
+                arms.push((
+                    ActionCode::Snapshot,
+                    fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, &[(action[3], 1)])),
+                ));
             }
             if let (Some(step), true) = (&drive.advance, trajectory.runs) {
-                arms.push((ActionCode::Ascend, fuse.nested(|fuse| fuse.ascend(&trajectory, step, &carries, &states, action))));
+                arms.push((
+                    ActionCode::Ascend,
+                    fuse.nested(|fuse| fuse.ascend(&trajectory, step, &carries, &states, action)),
+                ));
             }
             arms.extend(fuse.spill(&trajectory, &states, action));
             let tape = fuse.by_choice(&trajectory, &drive.tape, (&carries, &[], Order::Up), action);
@@ -53,8 +59,9 @@ impl Fuse<'_> {
         self.end_carries(&carries, &drive.results);
     }
 
-    /// A first sweep that ends when its condition says: then the controller is told how many steps there were. Its actions come by turns,
-    /// steps up to the next state that is held and that state; so the loop runs from one to the next, and asks in between.
+    /// A first sweep that ends when its condition says: then the controller is told how many steps there were. Its
+    /// actions come by turns, steps up to the next state that is held and that state; so the loop runs from one to
+    /// the next, and asks in between.
     pub(super) fn while_sweep(&mut self, node: &While, trajectory: TrajectoryId, states: &[usize]) {
         let trajectory = self.placed.trajectories[trajectory.0 as usize].clone();
         let carries = self.start_carries(&node.carried, &node.inits);
@@ -113,7 +120,8 @@ impl Fuse<'_> {
         let trajectory = self.trajectory(drive);
         let carries = self.start_carries(&drive.carried, &drive.inits);
         self.clear(drive.emitted.iter().filter(|e| e.clear).map(|e| e.value));
-        let working: Vec<Carry> = drive.working.iter().zip(&drive.starts).map(|(carried, start)| self.carry(*carried, *start)).collect();
+        let working: Vec<Carry> =
+            drive.working.iter().zip(&drive.starts).map(|(carried, start)| self.carry(*carried, *start)).collect();
         if trajectory.sweep == Sweep::Alone {
             self.start(&trajectory);
             self.restore_start(&working, &drive.starts);
@@ -139,7 +147,10 @@ impl Fuse<'_> {
             if let (Some(advance), Some(turnback), true) = (&drive.advance, &drive.turnback, trajectory.runs) {
                 let silent = telling.silent();
                 fuse.telling = silent;
-                arms.push((ActionCode::Ascend, fuse.nested(|fuse| fuse.ascend(&trajectory, advance, &working, &working, action))));
+                arms.push((
+                    ActionCode::Ascend,
+                    fuse.nested(|fuse| fuse.ascend(&trajectory, advance, &working, &working, action)),
+                ));
                 fuse.telling = telling;
                 let steps = Leaves { advance, turnback, carries: &carries, working: &working, starts: &drive.starts };
                 arms.push((ActionCode::Descend, fuse.nested(|fuse| fuse.descend(&trajectory, &steps, action))));
@@ -260,7 +271,13 @@ impl Fuse<'_> {
     }
 
     /// Actions that run the loop again.
-    fn replay_arms(&mut self, drive: &Drive, trajectory: &Trajectory, working: &[Carry], action: Action) -> Vec<(ActionCode, Vec<Stmt>)> {
+    fn replay_arms(
+        &mut self,
+        drive: &Drive,
+        trajectory: &Trajectory,
+        working: &[Carry],
+        action: Action,
+    ) -> Vec<(ActionCode, Vec<Stmt>)> {
         let mut arms = vec![];
         if let Some(step) = &drive.advance {
             let advance = self.nested(|fuse| {
@@ -268,10 +285,16 @@ impl Fuse<'_> {
                 fuse.run_steps(step, working, &[], Order::Up, action[1], action[2], None);
             });
             arms.push((ActionCode::Advance, advance));
-            arms.push((ActionCode::Snapshot, self.nested(|fuse| fuse.snapshot(trajectory, working, &[(action[3], 1)]))));
+            arms.push((
+                ActionCode::Snapshot,
+                self.nested(|fuse| fuse.snapshot(trajectory, working, &[(action[3], 1)])),
+            ));
         }
         if !working.is_empty() {
-            arms.push((ActionCode::Restore, self.nested(|fuse| fuse.restore(trajectory, working, &drive.starts, action[3]))));
+            arms.push((
+                ActionCode::Restore,
+                self.nested(|fuse| fuse.restore(trajectory, working, &drive.starts, action[3])),
+            ));
         }
         arms.extend(self.spill(trajectory, working, action));
         arms.extend(self.fetch(trajectory, working, &drive.starts, action));
@@ -281,7 +304,8 @@ impl Fuse<'_> {
         arms
     }
 
-    /// Before steps that go on from a state that may have been restored: the second place of a carry whose rest changes has the same.
+    /// Before steps that go on from a state that may have been restored: the second place of a carry whose rest changes
+    /// has the same.
     fn level(&mut self, working: &[Carry]) {
         for carry in working {
             if let Carry::Memory { main, twin: Some(twin), changes: true, bytes, .. } = carry {
@@ -303,7 +327,13 @@ impl Fuse<'_> {
     }
 
     /// And comes back the same way.
-    fn fetch(&mut self, trajectory: &Trajectory, working: &[Carry], starts: &[Val], action: Action) -> Option<(ActionCode, Vec<Stmt>)> {
+    fn fetch(
+        &mut self,
+        trajectory: &Trajectory,
+        working: &[Carry],
+        starts: &[Val],
+        action: Action,
+    ) -> Option<(ActionCode, Vec<Stmt>)> {
         let from = OnDisk { place: action[3], first: trajectory.spill_at?, step: action[1] };
         let body = self.nested(|fuse| {
             let (start, bytes) = (fuse.literal(0), row_layout(&trajectory.state).1);
@@ -315,7 +345,13 @@ impl Fuse<'_> {
     }
 
     /// Recorded steps: a branch for each choice but the last, which needs none; nothing where no choice is used.
-    fn by_choice(&mut self, trajectory: &Trajectory, steps: &[Option<Step>], runs: Runs<'_>, action: Action) -> Option<Vec<Stmt>> {
+    fn by_choice(
+        &mut self,
+        trajectory: &Trajectory,
+        steps: &[Option<Step>],
+        runs: Runs<'_>,
+        action: Action,
+    ) -> Option<Vec<Stmt>> {
         let used = steps.iter().enumerate().filter_map(|(choice, step)| Some((choice, step.as_ref()?)));
         used.fold(None, |others, (choice, step)| {
             let body = self.nested(|fuse| {
@@ -346,7 +382,13 @@ impl Fuse<'_> {
     fn start(&mut self, trajectory: &Trajectory) {
         let count = self.value(trajectory.count);
         let (words, table) = (self.words(trajectory), self.table(trajectory));
-        self.body.push(Stmt::Start { words: words.clone(), schedule: trajectory.schedule.clone(), sweep: trajectory.sweep, count, table });
+        self.body.push(Stmt::Start {
+            words: words.clone(),
+            schedule: trajectory.schedule.clone(),
+            sweep: trajectory.sweep,
+            count,
+            table,
+        });
         if trajectory.runs {
             let src = self.literal(1);
             self.body.push(Stmt::Store { to: Address { offset: RUNS as i64 * 8, ..words }, src });
@@ -354,7 +396,11 @@ impl Fuse<'_> {
     }
 
     /// Asks for actions until one leaves; each kind has its arm.
-    fn driver(&mut self, trajectory: &Trajectory, arms: impl FnOnce(&mut Self, Action) -> Vec<(ActionCode, Vec<Stmt>)>) {
+    fn driver(
+        &mut self,
+        trajectory: &Trajectory,
+        arms: impl FnOnce(&mut Self, Action) -> Vec<(ActionCode, Vec<Stmt>)>,
+    ) {
         let action = [self.int(), self.int(), self.int(), self.int(), self.int()];
         let (words, table) = (self.words(trajectory), self.table(trajectory));
         let body = self.nested(|fuse| {

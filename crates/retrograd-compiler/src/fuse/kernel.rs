@@ -1,9 +1,10 @@
 //! The loop IR: what every back end lowers.
 //!
-//! A [`Kernel`] is one native routine. It computes on registers (typed scalars and pointers) and memory. Scalar loops carry values in
-//! registers, which are mutable variables: a loop simply assigns them. Vector loops ([`Stmt::ForVec`]) are explicit and data-parallel:
-//! registers assigned in their body are lanes. The width of a vector is not in the IR: a back end picks it. Arithmetic is never changed
-//! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
+//! A [`Kernel`] is one native routine. It computes on registers (typed scalars and pointers) and memory. Scalar loops
+//! carry values in registers, which are mutable variables: a loop simply assigns them. Vector loops ([`Stmt::ForVec`])
+//! are explicit and data-parallel: registers assigned in their body are lanes. The width of a vector is not in the IR:
+//! a back end picks it. Arithmetic is never changed here or below: no contraction, no reassociation; [`Scalar`] says
+//! what each op means.
 
 use crate::ir::{DType, Reduction, Scalar};
 pub use crate::plan::place::{Order, Probe};
@@ -32,7 +33,8 @@ pub struct Kernel {
     pub parts: Vec<Part>,
     /// Bytes of the arena.
     pub arena_bytes: usize,
-    /// Bytes of outputs that it makes in the caller's memory; others are in the arena until they are copied, at the end.
+    /// Bytes of outputs that it makes in the caller's memory; others are in the arena until they are copied, at the
+    /// end.
     pub output_bytes: u64,
     /// Bytes on the disk.
     pub spill_bytes: u64,
@@ -49,8 +51,8 @@ pub struct Kernel {
 /// Code that is a function of its own.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned before, and what it
-    /// assigns is its own.
+    /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned
+    /// before, and what it assigns is its own.
     pub params: Vec<Reg>,
     /// Of a part that is spread: i64 registers that hold its range, the first index and one past the last.
     pub range: Option<[Reg; 2]>,
@@ -158,9 +160,9 @@ pub enum Stmt {
         /// One step.
         body: Vec<Stmt>,
     },
-    /// A data-parallel loop over `0..count`: steps may run in any order and in lanes, except that reductions have their fixed order.
-    /// The body holds only `Literal`, `Let`, `Move`, `Load` and `Store`; it assigns each register once; no step reads what another writes.
-    /// Its last statement may be `InTurn`.
+    /// A data-parallel loop over `0..count`: steps may run in any order and in lanes, except that reductions have their
+    /// fixed order. The body holds only `Literal`, `Let`, `Move`, `Load` and `Store`; it assigns each register
+    /// once; no step reads what another writes. Its last statement may be `InTurn`.
     ForVec {
         /// The index (i64), a lane value.
         index: Reg,
@@ -200,7 +202,8 @@ pub enum Stmt {
         /// Where the schedule's table is, if it has one.
         table: Option<Reg>,
     },
-    /// Asks a controller for its next action, as five i64 registers: kind (see [`ActionCode`]), from, to, place in the pool, choice.
+    /// Asks a controller for its next action, as five i64 registers: kind (see [`ActionCode`]), from, to, place in the
+    /// pool, choice.
     Next {
         /// Where its words are.
         words: Address,
@@ -211,7 +214,8 @@ pub enum Stmt {
         /// Kind, from (or step), to, place in bytes (or −1 for the start value), choice.
         dst: [Reg; 5],
     },
-    /// Writes bytes to the disk, with their sum after them; ends the routine here, with outputs undefined, where that fails.
+    /// Writes bytes to the disk, with their sum after them; ends the routine here, with outputs undefined, where that
+    /// fails.
     Spill {
         /// Where to.
         to: OnDisk,
@@ -242,9 +246,9 @@ pub enum Stmt {
     },
     /// Runs the part of this number.
     Part(u32),
-    /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time, or all of it as one range: no
-    /// chunk reads what another writes, and none probes. Of faults the one of the lowest index is recorded; a chunk that faults or
-    /// is stopped ends the routine.
+    /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time, or all of it
+    /// as one range: no chunk reads what another writes, and none probes. Of faults the one of the lowest index is
+    /// recorded; a chunk that faults or is stopped ends the routine.
     Spread {
         /// Number of the part.
         part: u32,
@@ -274,8 +278,8 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
-    /// Writes of a vector loop whose steps may meet: those of the first step in their order, then those of the second, and so on.
-    /// Nothing else in the loop touches their memory.
+    /// Writes of a vector loop whose steps may meet: those of the first step in their order, then those of the second,
+    /// and so on. Nothing else in the loop touches their memory.
     InTurn(Vec<Turn>),
 }
 
@@ -480,9 +484,9 @@ pub struct Address {
 }
 
 /// The reduction of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
-/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
-/// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
-/// unit. What is the same in any order ([`Reduction::is_free`]) is taken in any.
+/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to
+/// partial k mod lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are
+/// combined in order, starting from the unit. What is the same in any order ([`Reduction::is_free`]) is taken in any.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
@@ -517,7 +521,8 @@ pub enum ActionCode {
     Spill = 8,
     /// Read the state before step `from` from the disk.
     Fetch = 9,
-    /// Run steps from..to; on the way the states of the slots after the first are copied, up to the last: the place and the choice.
+    /// Run steps from..to; on the way the states of the slots after the first are copied, up to the last: the place and
+    /// the choice.
     Ascend = 10,
     /// Reverse the steps below `to` from the slots up to the last, down to the first.
     Descend = 11,

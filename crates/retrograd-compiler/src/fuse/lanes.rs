@@ -1,7 +1,8 @@
 //! Loops over scalar code as vector loops: the steps of a loop that carries nothing but sums in memory run in lanes.
 //!
-//! An element of a mesh reads its corners, computes on numbers and adds to its corners. What it computes depends on no other step, so
-//! eight steps compute at once; what they add, they add one after the other, in the order of steps and of statements. No sum changes.
+//! An element of a mesh reads its corners, computes on numbers and adds to its corners. What it computes depends on no
+//! other step, so eight steps compute at once; what they add, they add one after the other, in the order of steps and
+//! of statements. No sum changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,13 @@ struct Apart {
 
 impl Fuse<'_> {
     /// The loop with its steps in lanes, if they can be.
-    pub(super) fn in_lanes(&mut self, index: Reg, [from, to]: [Reg; 2], order: Order, body: &[Stmt]) -> Option<Vec<Stmt>> {
+    pub(super) fn in_lanes(
+        &mut self,
+        index: Reg,
+        [from, to]: [Reg; 2],
+        order: Order,
+        body: &[Stmt],
+    ) -> Option<Vec<Stmt>> {
         let (first, end) = (*self.known.get(&from)?, *self.known.get(&to)?);
         let count = end.checked_sub(first).filter(|count| *count >= STEPS_LEAST)?;
         let apart = self.apart(index, body)?;
@@ -50,7 +57,8 @@ impl Fuse<'_> {
                 let (chunk, zero, all) = (fuse.int(), fuse.literal(0), fuse.literal(chunks));
                 let inner = fuse.nested(|fuse| {
                     let length = fuse.literal(if order == Order::Up { STEPS_A_CHUNK } else { -STEPS_A_CHUNK });
-                    let (start, done) = (fuse.literal(start(0)), fuse.compute(Scalar::Mul, DType::I64, &[chunk, length]));
+                    let (start, done) =
+                        (fuse.literal(start(0)), fuse.compute(Scalar::Mul, DType::I64, &[chunk, length]));
                     let start = fuse.compute(Scalar::Add, DType::I64, &[start, done]);
                     fuse.body.push(Stmt::Poll { reached: fuse.telling.at(start, order).reached() });
                     fuse.chunk_in_lanes(index, start, STEPS_A_CHUNK, order, &apart, found);
@@ -90,7 +98,9 @@ impl Fuse<'_> {
                 });
             }
             if !apart.turns.is_empty() {
-                fuse.body.push(Stmt::InTurn(apart.turns.iter().map(|turn| Turn { to: in_lane(&turn.to), ..turn.clone() }).collect()));
+                fuse.body.push(Stmt::InTurn(
+                    apart.turns.iter().map(|turn| Turn { to: in_lane(&turn.to), ..turn.clone() }).collect(),
+                ));
             }
         });
         let folds = any.into_iter().map(|src| Fold { dst: found, src, how: Reduction::Any }).collect();
@@ -117,7 +127,8 @@ impl Fuse<'_> {
         self.body.push(Stmt::If { cond: found, then_body, else_body: vec![] });
     }
 
-    /// A step taken apart, or `None` where it depends on other steps, or is no straight code, or is too short or too long for lanes.
+    /// A step taken apart, or `None` where it depends on other steps, or is no straight code, or is too short or too
+    /// long for lanes.
     fn apart(&self, index: Reg, body: &[Stmt]) -> Option<Apart> {
         let floats = |stmt: &&Stmt| matches!(stmt, Stmt::Let { dst, .. } if self.is_float(*dst));
         if body.len() > STATEMENTS_MOST || body.iter().filter(floats).count() < WORK_LEAST {
@@ -291,7 +302,8 @@ impl Uses {
         let load = *self.assigned.get(&old)?;
         let Stmt::Load { from, .. } = &body[load] else { return None };
         let once = |reg: Reg| self.times.get(&reg) == Some(&1);
-        let between = body[load..k].iter().any(|stmt| matches!(stmt, Stmt::Store { to: other, .. } if other.base == to.base));
+        let between =
+            body[load..k].iter().any(|stmt| matches!(stmt, Stmt::Store { to: other, .. } if other.base == to.base));
         (from == to && old != term && !between && once(old) && once(src)).then_some((old, term))
     }
 

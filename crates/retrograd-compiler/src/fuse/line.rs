@@ -1,4 +1,5 @@
-//! Walks along an axis, in ascending order: what is carried is in a register, or, where axes inside of it can be lanes, in the result.
+//! Walks along an axis, in ascending order: what is carried is in a register, or, where axes inside of it can be lanes,
+//! in the result.
 
 use super::Fuse;
 use super::kernel::{Order, Reg, RegType, Stmt};
@@ -39,7 +40,10 @@ impl Fuse<'_> {
                         return;
                     }
                     // The axes of the result are those of the operand without the one that was walked.
-                    let kept: Indices = indices.iter().map(|(reg, other)| (*reg, if *other > axis { other - 1 } else { *other })).collect();
+                    let kept: Indices = indices
+                        .iter()
+                        .map(|(reg, other)| (*reg, if *other > axis { other - 1 } else { *other }))
+                        .collect();
                     let to = fuse.element(&target, &kept);
                     fuse.body.push(Stmt::Store { to, src: best });
                 });
@@ -118,7 +122,8 @@ impl Fuse<'_> {
             let x = fuse.operand(walk.start(), indices);
             let mut cond = fuse.compute(better, DType::Bool, &[x, top]);
             if dtype.is_float() {
-                let (is_nan, was_nan) = (fuse.compute(Scalar::IsNan, DType::Bool, &[x]), fuse.compute(Scalar::IsNan, DType::Bool, &[top]));
+                let (is_nan, was_nan) =
+                    (fuse.compute(Scalar::IsNan, DType::Bool, &[x]), fuse.compute(Scalar::IsNan, DType::Bool, &[top]));
                 let number = fuse.compute(Scalar::Not, DType::Bool, &[was_nan]);
                 let either = fuse.compute(Scalar::Or, DType::Bool, &[cond, is_nan]);
                 cond = fuse.compute(Scalar::And, DType::Bool, &[number, either]);

@@ -1,8 +1,9 @@
 //! From a Plan to loops over scalar code.
 //!
-//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`, reductions over components in `component`, sums along the lanes in `row`, several rows at a time in `rows`), reductions (`reduce`),
-//! walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is spread over
-//! threads as functions of their own (`parts`).
+//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`,
+//! reductions over components in `component`, sums along the lanes in `row`, several rows at a time in `rows`),
+//! reductions (`reduce`), walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is
+//! spread over threads as functions of their own (`parts`).
 
 mod component;
 mod count;
@@ -23,7 +24,8 @@ use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Error, LaneFunction, Lowering, Scalar, Type};
 use crate::plan::place::{
-    Access, Block, Branch, Call, Carried, Home, Loop, Node, Onto, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Store, Val, While,
+    Access, Block, Branch, Call, Carried, Home, Loop, Node, Onto, Placed, RowItem, RowPlace, RowTime, Step, StepEnd,
+    Store, Val, While,
 };
 use crate::plan::{Decided, Plan};
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
@@ -34,7 +36,8 @@ pub use crate::plan::place::Fault;
 pub use count::{COUNTS, counting};
 pub use parts::Registers;
 
-/// Loops, and what a run of them takes, gives and means. Machine code trusts it, so only a Plan, or a decision that was checked, makes one.
+/// Loops, and what a run of them takes, gives and means. Machine code trusts it, so only a Plan, or a decision that was
+/// checked, makes one.
 #[derive(Clone, Debug)]
 pub struct Fused {
     kernel: Kernel,
@@ -70,8 +73,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     fuse_placed(&plan.placed)
 }
 
-/// Lowers what was decided before to the same loops, without a search; the error is that the decision does not fit its Program, or that this is no
-/// valid one.
+/// Lowers what was decided before to the same loops, without a search; the error is that the decision does not fit its
+/// Program, or that this is no valid one.
 pub fn fuse_decided(decided: &Decided) -> Result<Fused, Error> {
     decided.place().map(|placed| fuse_placed(&placed))
 }
@@ -81,11 +84,17 @@ fn fuse_placed(placed: &Placed) -> Fused {
     fuse.block(&placed.body);
     fuse.outputs();
     let Fuse { regs, body, parts, calls, loops, .. } = fuse;
-    let (arena_bytes, literals, probes) = ((placed.bytes - placed.output_bytes) as usize, placed.literals.clone(), placed.probes.clone());
+    let (arena_bytes, literals, probes) =
+        ((placed.bytes - placed.output_bytes) as usize, placed.literals.clone(), placed.probes.clone());
     let (output_bytes, spill_bytes) = (placed.output_bytes, placed.spill_bytes);
     let kernel = Kernel { regs, body, parts, arena_bytes, output_bytes, spill_bytes, literals, calls, probes, loops };
     let types = |values: &[Val]| values.iter().map(|value| placed.ty(*value).clone()).collect();
-    Fused { kernel: share::share(kernel), faults: placed.faults.clone(), inputs: types(&placed.inputs), outputs: types(&placed.outputs) }
+    Fused {
+        kernel: share::share(kernel),
+        faults: placed.faults.clone(),
+        inputs: types(&placed.inputs),
+        outputs: types(&placed.outputs),
+    }
 }
 
 struct Fuse<'p> {
@@ -207,7 +216,9 @@ impl<'p> Fuse<'p> {
             Home::Literal(k) => self.literals[k as usize],
             Home::Store(id) => self.stores[id.0 as usize],
             Home::Pointer(id) => self.pointers[id.0 as usize],
-            Home::None | Home::Register => panic!("a value that is read from memory has a home: {value:?} {}", self.placed.ty(value)),
+            Home::None | Home::Register => {
+                panic!("a value that is read from memory has a home: {value:?} {}", self.placed.ty(value))
+            }
         }
     }
 
@@ -226,7 +237,8 @@ impl<'p> Fuse<'p> {
     /// The address of an element of a view; `indices` are registers with the axis whose stride they step by.
     fn element(&mut self, access: &Access, indices: &[(Reg, usize)]) -> Address {
         let size = self.element_bytes(access.root);
-        let mut terms: Vec<(Reg, i64)> = indices.iter().map(|(reg, axis)| (*reg, access.strides[*axis] * size)).collect();
+        let mut terms: Vec<(Reg, i64)> =
+            indices.iter().map(|(reg, axis)| (*reg, access.strides[*axis] * size)).collect();
         terms.retain(|(_, stride)| *stride != 0);
         for (start, stride) in &access.dynamic {
             terms.push((self.value(*start), stride * size));
@@ -306,7 +318,8 @@ impl<'p> Fuse<'p> {
         let op = if calls { Scalar::Call(LaneFunction::Rem) } else { item.scalar() };
         if let (Scalar::Call(_), DType::F32) = (op, dtype) {
             // Functions are of f64: that of the widened arguments, rounded.
-            let wide: Vec<Reg> = args.iter().map(|arg| self.compute(Scalar::Convert(DType::F64), DType::F64, &[*arg])).collect();
+            let wide: Vec<Reg> =
+                args.iter().map(|arg| self.compute(Scalar::Convert(DType::F64), DType::F64, &[*arg])).collect();
             let result = self.compute(op, DType::F64, &wide);
             self.body.push(Stmt::Let { dst, op: Scalar::Convert(DType::F32), args: vec![result] });
         } else {
@@ -330,8 +343,8 @@ impl<'p> Fuse<'p> {
         self.body.push(Stmt::Fault { cond, site });
     }
 
-    /// An index brought into 0..=last; returns whether it was not there. One that was not is 0: what is read there is never seen, because
-    /// the run ends with the fault.
+    /// An index brought into 0..=last; returns whether it was not there. One that was not is 0: what is read there is
+    /// never seen, because the run ends with the fault.
     fn bring_into(&mut self, dst: Reg, index: Reg, last: i64) -> Reg {
         let (zero, last) = (self.literal(0), self.literal(last));
         let below = self.compute(Scalar::Lt, DType::Bool, &[index, zero]);
@@ -385,7 +398,12 @@ impl<'p> Fuse<'p> {
                             let (dst, address) = (fuse.pointers[id.0 as usize], fuse.whole(*end));
                             fuse.body.push(Stmt::Offset { dst, address });
                         }
-                        Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Store(_) | Home::Pointer(_) => {
+                        Home::None
+                        | Home::Register
+                        | Home::Input(_)
+                        | Home::Literal(_)
+                        | Home::Store(_)
+                        | Home::Pointer(_) => {
                             fuse.hand_over(*end, *result);
                         }
                     }
@@ -417,7 +435,9 @@ impl<'p> Fuse<'p> {
         self.telling = self.outermost(Some(to));
         match node.frame {
             None => self.run_steps(&node.step, &carries, &[], node.order, from, to, None),
-            Some(frame) => self.spread_steps(&node.step, frame, node.steps.expect("a map that is spread has a known length")),
+            Some(frame) => {
+                self.spread_steps(&node.step, frame, node.steps.expect("a map that is spread has a known length"))
+            }
         }
         self.telling = around;
         self.end_carries(&carries, &node.results);
@@ -468,7 +488,8 @@ impl<'p> Fuse<'p> {
 
     /// Carries at the start of a construct: registers get their values, arrays their place.
     fn start_carries(&mut self, carried: &[Carried], inits: &[Val]) -> Vec<Carry> {
-        let carries: Vec<Carry> = carried.iter().zip(inits).map(|(carried, init)| self.carry(*carried, *init)).collect();
+        let carries: Vec<Carry> =
+            carried.iter().zip(inits).map(|(carried, init)| self.carry(*carried, *init)).collect();
         for (carry, init) in carries.iter().zip(inits) {
             match carry {
                 Carry::Register(reg) => {
@@ -489,7 +510,9 @@ impl<'p> Fuse<'p> {
                 let place = match place {
                     Home::Store(id) => self.stores[id.0 as usize],
                     Home::Pointer(id) => self.pointers[id.0 as usize],
-                    Home::None | Home::Register | Home::Input(_) | Home::Literal(_) => panic!("carries live in the arena"),
+                    Home::None | Home::Register | Home::Input(_) | Home::Literal(_) => {
+                        panic!("carries live in the arena")
+                    }
                 };
                 let main = self.pointers[main.0 as usize];
                 self.body.push(Stmt::Move { dst: main, src: place });
@@ -522,7 +545,16 @@ impl<'p> Fuse<'p> {
 
     /// Runs a step for every index of a range.
     #[allow(clippy::too_many_arguments, reason = "a range and what its steps share")]
-    fn run_steps(&mut self, step: &Step, carries: &[Carry], states: &[Carry], order: Order, from: Reg, to: Reg, tape: Option<&TapeRows>) {
+    fn run_steps(
+        &mut self,
+        step: &Step,
+        carries: &[Carry],
+        states: &[Carry],
+        order: Order,
+        from: Reg,
+        to: Reg,
+        tape: Option<&TapeRows>,
+    ) {
         let (index, around) = (self.value(step.index), self.telling);
         self.telling = around.at(index, order);
         let body = self.nested(|fuse| fuse.step(step, carries, states, tape));
@@ -650,10 +682,16 @@ impl<'p> Fuse<'p> {
     fn row_address(&mut self, place: RowPlace, index: Val, row: Val, tape: Option<&TapeRows>) -> Address {
         let bytes = self.bytes(row) as i64;
         match place {
-            RowPlace::Stream(stream) => Address { base: self.base(stream), terms: vec![(self.value(index), bytes)], offset: 0 },
+            RowPlace::Stream(stream) => {
+                Address { base: self.base(stream), terms: vec![(self.value(index), bytes)], offset: 0 }
+            }
             RowPlace::Tape(k) => {
                 let tape = tape.expect("steps with records run under a schedule");
-                Address { base: tape.pool, terms: vec![(self.value(index), tape.bytes), (tape.shift, 1)], offset: tape.offsets[k] as i64 }
+                Address {
+                    base: tape.pool,
+                    terms: vec![(self.value(index), tape.bytes), (tape.shift, 1)],
+                    offset: tape.offsets[k] as i64,
+                }
             }
             RowPlace::State(_) => panic!("states are not rows"),
         }
@@ -691,7 +729,12 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Spread { .. }
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
-        Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
+        Stmt::Literal { .. }
+        | Stmt::Let { .. }
+        | Stmt::Move { .. }
+        | Stmt::Swap(..)
+        | Stmt::Pointer { .. }
+        | Stmt::Offset { .. } => false,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::InTurn(_) | Stmt::Fault { .. } => false,
         Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Poll { .. } | Stmt::Leave => false,
     }

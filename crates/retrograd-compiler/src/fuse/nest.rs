@@ -61,9 +61,16 @@ impl Fuse<'_> {
             }
         }
         let accesses = self.accesses(nest);
-        let iotas: Vec<usize> =
-            nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
-        let summed = nest.roots.iter().flat_map(|root| if let Root::Accumulate { axes, .. } = root { axes.as_slice() } else { &[] });
+        let iotas: Vec<usize> = nest
+            .rows
+            .iter()
+            .filter(|item| item.row.lowering == Lowering::Iota)
+            .map(|item| item.attrs.sizes("axis")[0])
+            .collect();
+        let summed = nest
+            .roots
+            .iter()
+            .flat_map(|root| if let Root::Accumulate { axes, .. } = root { axes.as_slice() } else { &[] });
         let apart: Vec<usize> = summed.chain(&iotas).copied().collect();
         let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &apart);
         loops.sort_by_key(|one| !nest.outer.contains(&one.axis));
@@ -76,11 +83,17 @@ impl Fuse<'_> {
         let faults = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let meets = |root: &Root| match root {
             Root::Write { index: Some(index), .. } => loops.last().is_some_and(|last| index.meets.contains(&last.axis)),
-            Root::Write { index: None, .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => false,
+            Root::Write { index: None, .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => {
+                false
+            }
         };
         let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
         assert!(!reduces || steps == Steps::InLanes, "a nest that reduces does so in lanes");
-        if steps == Steps::InLanes && !reduces && self.is_independent(nest) && nest.work(self.placed) >= self.placed.grain.work_per_launch {
+        if steps == Steps::InLanes
+            && !reduces
+            && self.is_independent(nest)
+            && nest.work(self.placed) >= self.placed.grain.work_per_launch
+        {
             self.spread_nest(&loops, nest, &iotas);
         } else {
             self.loop_nest(&loops, steps, &mut vec![], nest);
@@ -90,11 +103,15 @@ impl Fuse<'_> {
     /// Whether no two elements meet in memory, and none can fault but by one check.
     fn is_independent(&self, nest: &Nest) -> bool {
         let picks = nest.rows.iter().any(|item| self.placed.picks.contains_key(&item.result));
-        !picks && !nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. } | Root::Accumulate { .. }))
+        !picks
+            && !nest
+                .roots
+                .iter()
+                .any(|root| matches!(root, Root::Write { index: Some(_), .. } | Root::Accumulate { .. }))
     }
 
-    /// A nest in chunks, which threads share: of its outermost loop, or of blocks of its only one. A quarter of the least work of a
-    /// launch is a chunk, so that those who are late have something to do.
+    /// A nest in chunks, which threads share: of its outermost loop, or of blocks of its only one. A quarter of the
+    /// least work of a launch is a chunk, so that those who are late have something to do.
     fn spread_nest(&mut self, loops: &[Axis], nest: &Nest, iotas: &[usize]) {
         let chunk = usize::try_from(self.placed.grain.work_per_launch / 4).expect("a launch is little work");
         let (index, range) = (self.int(), [self.int(), self.int()]);
@@ -106,17 +123,28 @@ impl Fuse<'_> {
                 let body = self.nested(|fuse| {
                     let length = fuse.literal(block as i64);
                     fuse.body.push(Stmt::Let { dst: base, op: Scalar::Mul, args: vec![index, length] });
-                    fuse.loop_nest(&[Axis { extent: block, ..*only }], Steps::InLanes, &mut vec![(base, only.axis)], nest);
+                    fuse.loop_nest(
+                        &[Axis { extent: block, ..*only }],
+                        Steps::InLanes,
+                        &mut vec![(base, only.axis)],
+                        nest,
+                    );
                 });
                 let (blocks, rest) = (only.extent / block, only.extent % block);
                 self.spread(vec![up(index, range, body)], range, blocks, 1);
                 if rest > 0 {
                     let base = self.literal((blocks * block) as i64);
-                    self.loop_nest(&[Axis { extent: rest, ..*only }], Steps::InLanes, &mut vec![(base, only.axis)], nest);
+                    self.loop_nest(
+                        &[Axis { extent: rest, ..*only }],
+                        Steps::InLanes,
+                        &mut vec![(base, only.axis)],
+                        nest,
+                    );
                 }
             }
             [outer, rest @ ..] if !rest.is_empty() => {
-                let body = self.nested(|fuse| fuse.loop_nest(rest, Steps::InLanes, &mut vec![(index, outer.axis)], nest));
+                let body =
+                    self.nested(|fuse| fuse.loop_nest(rest, Steps::InLanes, &mut vec![(index, outer.axis)], nest));
                 let rows = self.in_groups(index, outer.extent, body);
                 let chunk = (chunk / each(rows.groups)).clamp(1, rows.groups);
                 self.spread(vec![up(index, range, rows.several)], range, rows.groups, chunk);
@@ -158,7 +186,9 @@ impl Fuse<'_> {
                 self.vector_loop(*last, indices, nest, None);
                 self.sum_rows(nest, *last, indices, &RowsAtOnce::ONE);
             }
-            [around, last] if steps == Steps::InLanes && self.rows_with_room(nest) > 1 => self.rows_beside([*around, *last], indices, nest),
+            [around, last] if steps == Steps::InLanes && self.rows_with_room(nest) > 1 => {
+                self.rows_beside([*around, *last], indices, nest)
+            }
             [outer, rest @ ..] => {
                 let (index, from) = (self.int(), self.literal(0));
                 indices.push((index, outer.axis));
@@ -205,8 +235,8 @@ impl Fuse<'_> {
         self.lanes.clear();
     }
 
-    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe. What is summed
-    /// along the lanes, at their index, goes to its row.
+    /// The code of one element: everything is read and computed before anything is written, so that writing in place is
+    /// safe. What is summed along the lanes, at their index, goes to its row.
     fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<(Reg, Option<Reg>)>) {
         self.lanes.clear();
         let rank = nest.shape.len();
@@ -288,7 +318,9 @@ impl Fuse<'_> {
             let axis = item.attrs.sizes("axis")[0];
             let index = match indices.iter().find(|(_, other)| *other == axis) {
                 Some((index, _)) => *index,
-                None => self.literal(index_of(component, &self.placed.ty(item.result).shape, nest.shape.len(), axis) as i64),
+                None => {
+                    self.literal(index_of(component, &self.placed.ty(item.result).shape, nest.shape.len(), axis) as i64)
+                }
             };
             self.body.push(match self.placed.ty(item.result).dtype {
                 DType::I64 => Stmt::Move { dst, src: index },
@@ -332,7 +364,10 @@ impl Fuse<'_> {
         let mut key = (value, component);
         if nest.views.contains(&value) {
             let at = access.offset + self.placed.component_at(value, nest.shape.len(), component);
-            key = (access.root, usize::try_from(at).expect("a view of what is computed here stays within its components"));
+            key = (
+                access.root,
+                usize::try_from(at).expect("a view of what is computed here stays within its components"),
+            );
         }
         if let Some(reg) = self.lanes.get(&key) {
             return *reg;

@@ -12,7 +12,8 @@ impl Fuse<'_> {
     pub(super) fn in_parts(&mut self, nodes: &[Node], parts: &Parts) {
         let frame = self.stores[parts.frame.0 as usize];
         self.put(frame, &parts.entry);
-        let made = nodes.iter().flat_map(Node::results).filter(|value| self.placed.is_scalar(*value)).collect::<Vec<_>>();
+        let made =
+            nodes.iter().flat_map(Node::results).filter(|value| self.placed.is_scalar(*value)).collect::<Vec<_>>();
         let made: BTreeSet<Reg> = made.into_iter().map(|value| self.value(value)).collect();
         for part in &parts.parts {
             let body = self.nested(|fuse| {
@@ -72,7 +73,8 @@ impl Fuse<'_> {
         self.body.push(Stmt::Spread { part, count: count as u64, chunk: chunk as u64 });
     }
 
-    /// Code as a function of its own, by number. Addresses that never change it finds itself, other registers are passed.
+    /// Code as a function of its own, by number. Addresses that never change it finds itself, other registers are
+    /// passed.
     fn outline(&mut self, mut code: Vec<Stmt>, range: Option<[Reg; 2]>) -> usize {
         let (mut params, mut body) = (vec![], vec![]);
         for reg in self.needed(&mut code, range) {
@@ -108,10 +110,13 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Of these statements, in a kernel with these parts; some are assigned before. They are gone through to be changed, and none is.
+    /// Of these statements, in a kernel with these parts; some are assigned before. They are gone through to be
+    /// changed, and none is.
     fn add(&mut self, code: &mut [Stmt], parts: &[Part]) {
         let mut visit = |mention: Mention<'_>| match mention {
-            Mention::Reads(reg) | Mention::Changes(reg) => self.read_first.extend([*reg].iter().filter(|reg| !self.assigned.contains(reg))),
+            Mention::Reads(reg) | Mention::Changes(reg) => {
+                self.read_first.extend([*reg].iter().filter(|reg| !self.assigned.contains(reg)))
+            }
             Mention::Runs(part) => {
                 let params = &parts[part as usize].params;
                 self.read_first.extend(params.iter().filter(|reg| !self.assigned.contains(reg)));

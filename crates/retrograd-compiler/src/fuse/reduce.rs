@@ -17,7 +17,10 @@ impl Fuse<'_> {
         let (access, dtype) = (self.placed.access(operand).clone(), self.placed.ty(operand).dtype);
         let (kept, ascending, blocked) = sum_axes(shape.len(), axes);
         let over = |axes: &[usize]| {
-            axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>()
+            axes.iter()
+                .filter(|axis| shape[**axis] != 1)
+                .map(|axis| Axis { extent: shape[*axis], axis: *axis })
+                .collect::<Vec<_>>()
         };
         // The result as a view over the axes of the operand.
         let mut target = Access { strides: vec![0; shape.len()], ..self.placed.access(result).clone() };
@@ -28,7 +31,9 @@ impl Fuse<'_> {
             self.fill(result, how.unit(dtype));
             // Only kept axes may be lanes: along reduced ones every step combines with the same element.
             self.each_scalar(&over(&ascending), &mut vec![], &mut |fuse, indices| {
-                fuse.each(&over(&kept), indices, &mut |fuse, indices| fuse.combine_into(&target, &access, how, indices));
+                fuse.each(&over(&kept), indices, &mut |fuse, indices| {
+                    fuse.combine_into(&target, &access, how, indices)
+                });
             });
             return;
         }
@@ -114,7 +119,12 @@ impl Fuse<'_> {
     }
 
     /// Scalar loops over axes.
-    pub(super) fn each_scalar(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &mut Indices)) {
+    pub(super) fn each_scalar(
+        &mut self,
+        axes: &[Axis],
+        indices: &mut Indices,
+        code: &mut dyn FnMut(&mut Self, &mut Indices),
+    ) {
         let [outer, rest @ ..] = axes else { return code(self, indices) };
         let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
         indices.push((index, outer.axis));

@@ -1,7 +1,9 @@
-//! Sums along the lanes of a nest: a vector loop leaves its elements in a row, and they are combined after it, one after the other.
+//! Sums along the lanes of a nest: a vector loop leaves its elements in a row, and they are combined after it, one
+//! after the other.
 //!
-//! In the loop itself every lane would wait for the lane before it, and all that the loop computes for the wait. Rows that have sums of their own are
-//! combined several at a time: each addition waits for the one before it in its row, and those of other rows go on meanwhile.
+//! In the loop itself every lane would wait for the lane before it, and all that the loop computes for the wait. Rows
+//! that have sums of their own are combined several at a time: each addition waits for the one before it in its row,
+//! and those of other rows go on meanwhile.
 
 use super::Fuse;
 use super::kernel::{Address, Reg, RegType, Stmt};
@@ -41,7 +43,8 @@ impl Fuse<'_> {
         nest.roots.iter().filter_map(room).max().unwrap_or(1)
     }
 
-    /// Loops over rows: groups of as many as have room, whose sums along the lanes are taken beside each other, and then the rows that remain.
+    /// Loops over rows: groups of as many as have room, whose sums along the lanes are taken beside each other, and
+    /// then the rows that remain.
     pub(super) fn rows_beside(&mut self, [around, lanes]: [Axis; 2], indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
         let count = self.rows_with_room(nest);
         let (group, first, row, nth) = (self.int(), self.int(), self.int(), self.int());
@@ -73,7 +76,8 @@ impl Fuse<'_> {
         }
     }
 
-    /// Combines the elements of some rows, for all sums along the lanes, their totals in registers. The indices are those of the first row.
+    /// Combines the elements of some rows, for all sums along the lanes, their totals in registers. The indices are
+    /// those of the first row.
     pub(super) fn sum_rows(&mut self, nest: &Nest, lanes: Axis, indices: &[(Reg, usize)], rows: &RowsAtOnce) {
         let sums: Vec<Sum> = (0..rows.count).flat_map(|row| self.sums_of_row(nest, indices, rows, row)).collect();
         if sums.is_empty() {
@@ -94,12 +98,24 @@ impl Fuse<'_> {
         let (mut sums, rank) = (vec![], nest.shape.len());
         for root in &nest.roots {
             if let Root::Accumulate { source, window, how, axes, rows: Some(rows), .. } = root {
-                assert!(at_once.axis.is_none_or(|axis| !axes.contains(&axis)), "rows that are summed at once have sums of their own");
+                assert!(
+                    at_once.axis.is_none_or(|axis| !axes.contains(&axis)),
+                    "rows that are summed at once have sums of their own"
+                );
                 let further = at_once.axis.map_or(0, |axis| window.strides[axis] * row as i64);
-                let (window, dtype) = (Access { offset: window.offset + further, ..window.clone() }, self.placed.ty(*source).dtype);
+                let (window, dtype) =
+                    (Access { offset: window.offset + further, ..window.clone() }, self.placed.ty(*source).dtype);
                 for component in 0..self.placed.components(*source, rank) {
                     let to = self.place_of_sum(*source, &window, component, rank, indices);
-                    sums.push(Sum { total: self.reg(RegType::Scalar(dtype)), to, rows: *rows, row, component, how: *how, dtype });
+                    sums.push(Sum {
+                        total: self.reg(RegType::Scalar(dtype)),
+                        to,
+                        rows: *rows,
+                        row,
+                        component,
+                        how: *how,
+                        dtype,
+                    });
                 }
             }
         }

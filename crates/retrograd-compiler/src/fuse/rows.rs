@@ -1,7 +1,9 @@
-//! Several rows of a nest at a time: what neighbouring rows both read is loaded once, and what they both compute of it is computed once.
+//! Several rows of a nest at a time: what neighbouring rows both read is loaded once, and what they both compute of it
+//! is computed once.
 //!
-//! An element of a stencil reads its neighbours in the rows before and after its own, and each of them is read again for the rows that they are in.
-//! A vector loop over several rows keeps them in registers. Elements do not read what others write, so what two rows read, neither writes.
+//! An element of a stencil reads its neighbours in the rows before and after its own, and each of them is read again
+//! for the rows that they are in. A vector loop over several rows keeps them in registers. Elements do not read what
+//! others write, so what two rows read, neither writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +37,8 @@ impl Rows {
 }
 
 impl Fuse<'_> {
-    /// Rows in groups as large as serves best, of elements that read nothing that others write. `body` is what is done with one row.
+    /// Rows in groups as large as serves best, of elements that read nothing that others write. `body` is what is done
+    /// with one row.
     pub(super) fn in_groups(&mut self, row: Reg, rows: usize, body: Vec<Stmt>) -> Rows {
         let at_once = rows_at_once(row, rows, &body);
         if at_once == 1 {
@@ -55,7 +58,9 @@ impl Fuse<'_> {
 
     /// The vector loop over so many rows, where `row` counts such groups of rows.
     fn several_rows(&mut self, row: Reg, count: usize, body: &[Stmt]) -> Vec<Stmt> {
-        let [Stmt::ForVec { index, count: lanes, body, .. }] = body else { panic!("rows at once are those of a vector loop") };
+        let [Stmt::ForVec { index, count: lanes, body, .. }] = body else {
+            panic!("rows at once are those of a vector loop")
+        };
         let mut several = vec![];
         let mut here: BTreeMap<(RegType, Stmt), Reg> = BTreeMap::new();
         for k in 0..count {
@@ -108,7 +113,8 @@ fn rows_at_once(row: Reg, rows: usize, body: &[Stmt]) -> usize {
     // Literals come before the loop.
     let length = body.iter().filter(|stmt| !matches!(stmt, Stmt::Literal { .. })).count();
     let spares = |count: &usize| {
-        let all: BTreeSet<_> = (0..*count).flat_map(|k| loads.iter().map(move |from| key(&ahead(from, row, k, 1)))).collect();
+        let all: BTreeSet<_> =
+            (0..*count).flat_map(|k| loads.iter().map(move |from| key(&ahead(from, row, k, 1)))).collect();
         let spared = loads.len() * count - all.len();
         let worth = spared > 0 && spared * SPARED_LEAST.1 >= loads.len() * count * SPARED_LEAST.0;
         worth && count * length <= STATEMENTS_MOST
@@ -140,14 +146,19 @@ const NOWHERE: Reg = Reg(u32::MAX);
 
 /// The register that a statement of a vector loop assigns.
 fn assigned(stmt: &Stmt) -> Option<Reg> {
-    let (Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. }) = stmt else { return None };
+    let (Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. }) = stmt
+    else {
+        return None;
+    };
     Some(*dst)
 }
 
 /// A statement that assigns another register.
 fn into(stmt: &Stmt, to: Reg) -> Stmt {
     let mut stmt = stmt.clone();
-    if let Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. } = &mut stmt {
+    if let Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. } =
+        &mut stmt
+    {
         *dst = to;
     }
     stmt
@@ -157,7 +168,8 @@ fn loaded(stmt: &Stmt) -> Option<&Address> {
     if let Stmt::Load { from, .. } = stmt { Some(from) } else { None }
 }
 
-/// Whether other rows can do the same beside it: a row is no number that is computed with, and functions are called for long rows.
+/// Whether other rows can do the same beside it: a row is no number that is computed with, and functions are called for
+/// long rows.
 fn can_repeat(row: Reg, stmt: &Stmt) -> bool {
     if let Stmt::Let { op, args, .. } = stmt {
         return !matches!(op, Scalar::Call(_)) && !args.contains(&row);

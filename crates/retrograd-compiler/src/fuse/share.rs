@@ -1,8 +1,8 @@
 //! Loop nests that a kernel has in several places, as one part that all of them run.
 //!
-//! A step stands in a kernel as often as there are ways to run it: ahead, recording, once more before it is reversed. Back ends take as
-//! long for each copy as for the first. Nests are the same when they differ only in the names of registers; what they read is moved to
-//! the registers of the part.
+//! A step stands in a kernel as often as there are ways to run it: ahead, recording, once more before it is reversed.
+//! Back ends take as long for each copy as for the first. Nests are the same when they differ only in the names of
+//! registers; what they read is moved to the registers of the part.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,8 +70,11 @@ struct Known {
 
 impl Facts {
     fn new(kernel: &Kernel, bodies: &mut [Vec<Stmt>]) -> Facts {
-        let mut regs: Vec<Known> =
-            kernel.regs.iter().map(|ty| Known { ty: *ty, mentions: 0, assigned: 0, within: 0, literal: None }).collect();
+        let mut regs: Vec<Known> = kernel
+            .regs
+            .iter()
+            .map(|ty| Known { ty: *ty, mentions: 0, assigned: 0, within: 0, literal: None })
+            .collect();
         for reg in kernel.parts.iter().flat_map(|part| part.params.iter().chain(part.range.iter().flatten())) {
             regs[reg.0 as usize].mentions += 1;
         }
@@ -141,7 +144,9 @@ impl Facts {
         let held = match (own.assigns, self.literal(own.reg)) {
             (false, Some(bits)) => Held::Literal(bits),
             (false, None) => Held::Given,
-            (true, _) if !own.reads_first && (own.mentions == known.mentions || known.within == known.mentions) => Held::Nothing,
+            (true, _) if !own.reads_first && (own.mentions == known.mentions || known.within == known.mentions) => {
+                Held::Nothing
+            }
             (true, _) => return None,
         };
         Some((known.ty, held))
@@ -156,14 +161,25 @@ impl Facts {
             }
             Stmt::ForVec { count, body, .. } => self.size_of_all(body.iter(), *count),
             Stmt::If { then_body, else_body, .. } => self.size_of_all(then_body.iter().chain(else_body), 1),
-            Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => {
-                Some(ONE)
-            }
-            Stmt::Load { .. } | Stmt::Store { .. } | Stmt::InTurn(_) | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::Call { .. } => {
-                Some(ONE)
-            }
+            Stmt::Literal { .. }
+            | Stmt::Let { .. }
+            | Stmt::Move { .. }
+            | Stmt::Swap(..)
+            | Stmt::Pointer { .. }
+            | Stmt::Offset { .. } => Some(ONE),
+            Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::InTurn(_)
+            | Stmt::Copy { .. }
+            | Stmt::Zero { .. }
+            | Stmt::Call { .. } => Some(ONE),
             Stmt::Poll { .. } | Stmt::Fault { .. } => Some(ONE),
-            Stmt::Loop { .. } | Stmt::Leave | Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Spill { .. } | Stmt::Fetch { .. } => None,
+            Stmt::Loop { .. }
+            | Stmt::Leave
+            | Stmt::Start { .. }
+            | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. } => None,
             Stmt::Part(_) | Stmt::Spread { .. } | Stmt::Probe { .. } => None,
         }
     }

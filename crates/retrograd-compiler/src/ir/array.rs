@@ -27,7 +27,8 @@ pub enum DataMut<'a> {
     Bool(&'a mut [bool]),
 }
 
-/// A dense array: shape and elements. The elements fill the shape: machine code relies on it, so nothing can change one without the other.
+/// A dense array: shape and elements. The elements fill the shape: machine code relies on it, so nothing can change one
+/// without the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct Array {
@@ -58,7 +59,8 @@ impl TryFrom<Stored> for Array {
 impl Array {
     /// An array of the given shape; panics when the number of elements does not fit it.
     pub fn new(shape: impl Into<Vec<usize>>, data: Data) -> Array {
-        Array::try_from(Stored { shape: shape.into(), data }).unwrap_or_else(|message| panic!("array data must fill its shape: {message}"))
+        Array::try_from(Stored { shape: shape.into(), data })
+            .unwrap_or_else(|message| panic!("array data must fill its shape: {message}"))
     }
 
     /// An f64 array.

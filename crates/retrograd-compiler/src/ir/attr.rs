@@ -21,8 +21,8 @@ pub enum Attr {
     Flag,
 }
 
-/// The name of the attribute of sums, differences and products that are rounded as they are written: no pass makes them part of an
-/// `fma` or of a contraction, or adds in another order. Without it, an instruction is free: `opt` may.
+/// The name of the attribute of sums, differences and products that are rounded as they are written: no pass makes them
+/// part of an `fma` or of a contraction, or adds in another order. Without it, an instruction is free: `opt` may.
 pub const EXACT: &str = "exact";
 
 /// What an attribute holds; its name decides, so that rows list names alone.
@@ -62,7 +62,8 @@ impl AttrKind {
     }
 }
 
-/// Named attributes in the order of the row that reads them; one general form, so that printing and parsing are written once.
+/// Named attributes in the order of the row that reads them; one general form, so that printing and parsing are written
+/// once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attrs(Vec<(&'static str, Attr)>);
 
@@ -111,33 +112,44 @@ impl Attrs {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, attr)| attr)
     }
 
-    /// A list of non-negative integers. The verifier has checked that the row's attributes are there, so their absence is our bug.
+    /// A list of non-negative integers. The verifier has checked that the row's attributes are there, so their absence
+    /// is our bug.
     pub fn sizes(&self, name: &str) -> Vec<usize> {
-        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        let Some(Attr::Ints(values)) = self.get(name) else {
+            panic!("verified attributes: `{name}` must be a list of integers")
+        };
         values.iter().map(|v| usize::try_from(*v).expect("verified attributes: sizes are not negative")).collect()
     }
 
     /// The first of a list of integers that are not negative; routines read it, so that nothing is allocated.
     pub fn size(&self, name: &str) -> usize {
-        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        let Some(Attr::Ints(values)) = self.get(name) else {
+            panic!("verified attributes: `{name}` must be a list of integers")
+        };
         usize::try_from(values[0]).expect("verified attributes: sizes are not negative")
     }
 
     /// A list of integers where it is, so that nothing is allocated.
     pub fn numbers(&self, name: &str) -> &[i64] {
-        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        let Some(Attr::Ints(values)) = self.get(name) else {
+            panic!("verified attributes: `{name}` must be a list of integers")
+        };
         values
     }
 
     /// A literal.
     pub fn array(&self, name: &str) -> &Array {
-        let Some(Attr::Array(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be a literal") };
+        let Some(Attr::Array(value)) = self.get(name) else {
+            panic!("verified attributes: `{name}` must be a literal")
+        };
         value
     }
 
     /// An element type.
     pub fn dtype(&self, name: &str) -> DType {
-        let Some(Attr::DType(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be an element type") };
+        let Some(Attr::DType(value)) = self.get(name) else {
+            panic!("verified attributes: `{name}` must be an element type")
+        };
         *value
     }
 

@@ -77,7 +77,9 @@ impl Builder {
             return Err(Error::new(ErrorKind::Argument, self.pos(), format!("`{}` {mistake}", row.name)));
         }
         let ty = (row.infer)(row, &types, &attrs).map_err(|error| error.at(&self.pos()))?;
-        ty.check().map_err(|error| Error { message: format!("`{}`: {}", row.name, error.message), ..error }.at(&self.pos()))?;
+        ty.check().map_err(|error| {
+            Error { message: format!("`{}`: {}", row.name, error.message), ..error }.at(&self.pos())
+        })?;
         Ok(self.push(Op::Row(row, attrs), args.to_vec(), vec![ty])[0])
     }
 
@@ -147,7 +149,8 @@ impl Builder {
     }
 }
 
-/// A value in a function under construction: operators and methods add instructions. Derivative rules are written with it.
+/// A value in a function under construction: operators and methods add instructions. Derivative rules are written with
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Expr<'b> {
     /// The function under construction.

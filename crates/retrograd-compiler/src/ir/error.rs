@@ -160,7 +160,11 @@ impl fmt::Display for Error {
             ErrorKind::Disk => "disk",
             ErrorKind::Interrupted => "interrupted",
         };
-        if self.pos.is_known() { write!(f, "{}: {kind}: {}", self.pos, self.message) } else { write!(f, "{kind}: {}", self.message) }
+        if self.pos.is_known() {
+            write!(f, "{}: {kind}: {}", self.pos, self.message)
+        } else {
+            write!(f, "{kind}: {}", self.message)
+        }
     }
 }
 

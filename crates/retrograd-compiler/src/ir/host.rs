@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use super::routine::{Slice, SliceMut};
 use super::types::Type;
 
-/// Computes the result of the function of that number. It must not unwind: what goes wrong is told by the first element of the result, 0 where nothing does.
+/// Computes the result of the function of that number. It must not unwind: what goes wrong is told by the first element
+/// of the result, 0 where nothing does.
 pub type Host = fn(number: usize, types: &[Type], args: &[Slice<'_>], result: SliceMut<'_>);
 
 /// A process has one host, as it has one Python.

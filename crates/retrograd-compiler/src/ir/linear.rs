@@ -1,7 +1,7 @@
 //! Whether a function is linear in some of its parameters, by the rules of the rows.
 //!
-//! Every value is the literal zero, a constant (it does not depend on the seeds), linear in the seeds, or neither. Only what reaches
-//! a result is judged. A loop's carries are a fixpoint.
+//! Every value is the literal zero, a constant (it does not depend on the seeds), linear in the seeds, or neither. Only
+//! what reaches a result is judged. A loop's carries are a fixpoint.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::error::{Error, ErrorKind, Pos};
 use super::program::{ForOp, FuncId, Function, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, WhileOp};
 use super::row::{Lowering, Partial, Row, Rule, Transpose};
 
-/// Checks that the results of a function are linear in the parameters marked as seeds, taken together; says for each result whether
-/// it depends on the seeds at all. One that does not must be zero, else the function would be affine: that, like any other
-/// departure from linearity, is an error that names the instruction.
+/// Checks that the results of a function are linear in the parameters marked as seeds, taken together; says for each
+/// result whether it depends on the seeds at all. One that does not must be zero, else the function would be affine:
+/// that, like any other departure from linearity, is an error that names the instruction.
 ///
 /// The Program must be verified otherwise: types fit and bodies do not recurse.
 ///
@@ -28,7 +28,8 @@ pub fn linear_in(program: &Program, function: FuncId, seeds: &[bool]) -> Result<
     Analysis::new(program).judge(function, params)
 }
 
-/// Checks that every bwd that a function runs, unless it is marked otherwise, is linear in (a, g, r), knowing which of its other arguments are zero.
+/// Checks that every bwd that a function runs, unless it is marked otherwise, is linear in (a, g, r), knowing which of
+/// its other arguments are zero.
 pub(super) fn check_unwinds(program: &Program, id: FuncId) -> Result<(), Error> {
     let mut analysis = Analysis::new(program);
     let function = program.function(id);
@@ -217,9 +218,11 @@ impl<'p> Analysis<'p> {
             (Kind::Zero, other) | (other, Kind::Zero) => *other,
             (Kind::Constant, Kind::Constant) => Kind::Constant,
             (Kind::Linear, Kind::Linear) => Kind::Linear,
-            (Kind::Constant, Kind::Linear) | (Kind::Linear, Kind::Constant) => {
-                self.fault(function, inst, "a result depends on the cotangents only sometimes and is not zero otherwise")
-            }
+            (Kind::Constant, Kind::Linear) | (Kind::Linear, Kind::Constant) => self.fault(
+                function,
+                inst,
+                "a result depends on the cotangents only sometimes and is not zero otherwise",
+            ),
         };
         a.iter().zip(b).map(&mut join).collect()
     }
@@ -233,7 +236,8 @@ impl<'p> Analysis<'p> {
             return *fault;
         }
         if !args.contains(&Kind::Linear) {
-            let vanishes = is_zero_literal(inst) || (args.contains(&Kind::Zero) && jointly_linear(row, args, Kind::Zero).is_ok());
+            let vanishes =
+                is_zero_literal(inst) || (args.contains(&Kind::Zero) && jointly_linear(row, args, Kind::Zero).is_ok());
             return if vanishes { Kind::Zero } else { Kind::Constant };
         }
         let is_float = inst.results.iter().all(|v| function.ty(*v).dtype.is_float());
@@ -246,7 +250,8 @@ impl<'p> Analysis<'p> {
 
     fn fault(&mut self, function: &Function, inst: &Inst, reason: &str) -> Kind {
         let value = inst.results.first().map_or(String::new(), |v| format!("%{} = ", v.0));
-        let message = format!("`{value}{}` in `{}` is not linear in the cotangents: {reason}", inst.op.name(), function.name);
+        let message =
+            format!("`{value}{}` in `{}` is not linear in the cotangents: {reason}", inst.op.name(), function.name);
         self.faults.push(Error::new(ErrorKind::Verify, inst.pos.clone(), message));
         Kind::Neither(self.faults.len() - 1)
     }
@@ -258,8 +263,8 @@ fn is_zero_literal(inst: &Inst) -> bool {
         && each_element!(attrs.array("value").dtype(), T => T::of(attrs.array("value")).iter().all(|x| !x.to_bool()))
 }
 
-/// Whether the row is linear in its arguments of kind `seed`, taken together, the others being constant. With `Zero` as the seed:
-/// whether it vanishes with them.
+/// Whether the row is linear in its arguments of kind `seed`, taken together, the others being constant. With `Zero` as
+/// the seed: whether it vanishes with them.
 fn jointly_linear(row: &Row, args: &[Kind], seed: Kind) -> Result<(), &'static str> {
     let is_seed = |k: usize| args[k] == seed;
     match row.rule {
@@ -294,7 +299,8 @@ fn linear(moves: &[bool], args: &[Kind], seed: Kind) -> Result<(), &'static str>
 
 /// A row that is linear in each of the arguments that move: a product of them, which vanishes with one.
 fn multilinear(moves: &[bool], args: &[Kind], seed: Kind) -> Result<(), &'static str> {
-    let seeds = |moving: bool| moves.iter().zip(args).filter(|(moves, kind)| **moves == moving && **kind == seed).count();
+    let seeds =
+        |moving: bool| moves.iter().zip(args).filter(|(moves, kind)| **moves == moving && **kind == seed).count();
     match (seed, seeds(true)) {
         (Kind::Linear, _) if seeds(false) > 0 => Err("it is not linear in this argument"),
         (Kind::Linear, 2..) => Err("it multiplies two of them"),
@@ -303,15 +309,19 @@ fn multilinear(moves: &[bool], args: &[Kind], seed: Kind) -> Result<(), &'static
     }
 }
 
-/// y = Σ ±x_k over the partials ±1, plus a rest. The rest is linear in one `Factor` argument; it vanishes where one of them is zero,
-/// and where there are no other arguments.
+/// y = Σ ±x_k over the partials ±1, plus a rest. The rest is linear in one `Factor` argument; it vanishes where one of
+/// them is zero, and where there are no other arguments.
 fn elementwise(partials: &[Partial], args: &[Kind], seed: Kind) -> Result<(), &'static str> {
     let (mut factors, mut has_rest, mut vanishes) = (0, false, false);
     for (partial, kind) in partials.iter().zip(args) {
         match partial {
-            Partial::One | Partial::MinusOne if *kind == Kind::Constant => return Err("it adds a constant that is not zero"),
+            Partial::One | Partial::MinusOne if *kind == Kind::Constant => {
+                return Err("it adds a constant that is not zero");
+            }
             Partial::One | Partial::MinusOne => {}
-            Partial::Zero | Partial::Of(_) | Partial::Gate(_) if *kind == seed => return Err("it is not linear in this argument"),
+            Partial::Zero | Partial::Of(_) | Partial::Gate(_) if *kind == seed => {
+                return Err("it is not linear in this argument");
+            }
             Partial::Zero | Partial::Of(_) | Partial::Gate(_) => has_rest = true,
             Partial::Factor(_) => {
                 factors += usize::from(*kind == Kind::Linear);

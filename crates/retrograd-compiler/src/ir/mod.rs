@@ -1,7 +1,7 @@
 //! The Program: functions in SSA form over typed dense arrays, with structured control flow.
 //!
-//! Values are immutable; bodies of control flow are closed functions of the same Program. The meaning of each construct is
-//! stated beside its variant of [`Op`]; the meaning of each table op is its [`Row`].
+//! Values are immutable; bodies of control flow are closed functions of the same Program. The meaning of each construct
+//! is stated beside its variant of [`Op`]; the meaning of each table op is its [`Row`].
 
 mod array;
 mod attr;
@@ -27,11 +27,14 @@ pub use error::{Error, ErrorKind, Part, Pos};
 pub(crate) use host::call as call_host;
 pub use host::{Host, serve};
 pub use linear::linear_in;
-pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
+pub use program::{
+    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value,
+    WhileOp,
+};
 pub use routine::{By, Factors, Routine, Run, Slice, SliceMut};
 pub use row::{
-    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, PartialOf, Reduction, Row, Rule, Sample, Scalar, Tangent,
-    Transpose, TransposeOfEach, View, Write,
+    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, PartialOf, Reduction, Row, Rule, Sample,
+    Scalar, Tangent, Transpose, TransposeOfEach, View, Write,
 };
 pub use text::parse;
 pub use types::{DType, Type};

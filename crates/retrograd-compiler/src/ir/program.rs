@@ -79,8 +79,8 @@ pub struct IfOp {
 
 /// `for n, c0, inv, xs {body} -> cN, ys` with `body(i, c, inv, x) -> (c', y)`.
 ///
-/// Arguments are grouped `[n] ++ c0 ++ inv ++ xs`, results `cN ++ ys`. `n` is an i64 scalar. `xs` are read by index along their
-/// leading axis, `ys` are emitted likewise; rows of `ys` beyond `n` are zero.
+/// Arguments are grouped `[n] ++ c0 ++ inv ++ xs`, results `cN ++ ys`. `n` is an i64 scalar. `xs` are read by index
+/// along their leading axis, `ys` are emitted likewise; rows of `ys` beyond `n` are zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForOp {
     /// One step.
@@ -93,9 +93,11 @@ pub struct ForOp {
     pub bound: usize,
 }
 
-/// `while c0, inv {cond, body} -> cN, trips`: as long as `cond(c, inv)` holds, `c = body(c, inv)`; `trips` (i64) says how often it did.
+/// `while c0, inv {cond, body} -> cN, trips`: as long as `cond(c, inv)` holds, `c = body(c, inv)`; `trips` (i64) says
+/// how often it did.
 ///
-/// Arguments are grouped `c0 ++ inv`, results `cN ++ [trips]`. The states are those of `for trips, c0, inv` over the same step.
+/// Arguments are grouped `c0 ++ inv`, results `cN ++ [trips]`. The states are those of `for trips, c0, inv` over the
+/// same step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhileOp {
     /// Whether there is one more step: a bool scalar.
@@ -108,7 +110,8 @@ pub struct WhileOp {
 
 /// `call args {body}`: what the body computes of the arguments.
 ///
-/// Without a rule it is no more than its body, and `opt` puts that in its place. With one, `diff` takes the derivative from there.
+/// Without a rule it is no more than its body, and `opt` puts that in its place. With one, `diff` takes the derivative
+/// from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallOp {
     /// What it computes.
@@ -120,7 +123,8 @@ pub struct CallOp {
 /// A derivative that the user states. Only floats have tangents and cotangents: the others are left out of their lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CustomRule {
-    /// `forward(args) -> (results, residuals)` and `backward(residuals, cts) -> cts of args`. Need not be linear in the cotangents.
+    /// `forward(args) -> (results, residuals)` and `backward(residuals, cts) -> cts of args`. Need not be linear in the
+    /// cotangents.
     Vjp {
         /// What the backward part reads is among its results.
         forward: FuncId,
@@ -134,10 +138,11 @@ pub enum CustomRule {
     },
 }
 
-/// `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: for i = n−1 … 0, `(a, r, h_i) = bwd(i, c_i, inv, x_i, a, g_i, r)`,
-/// where `c_i` is the state that `for n, c0, inv, xs {body}` has before step i.
+/// `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: for i = n−1 … 0, `(a, r, h_i) = bwd(i, c_i, inv, x_i, a,
+/// g_i, r)`, where `c_i` is the state that `for n, c0, inv, xs {body}` has before step i.
 ///
-/// `bwd` is linear in (a, g, r), unless a custom rule made it otherwise. Where the `c_i` come from is the planner's decision alone.
+/// `bwd` is linear in (a, g, r), unless a custom rule made it otherwise. Where the `c_i` come from is the planner's
+/// decision alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnwindOp {
     /// One step of the loop: `body(i, c, inv, x) -> c'` (no emitted streams).
@@ -205,11 +210,20 @@ impl Program {
 
     /// Whether a run of each function comes to such a row.
     fn reaching(&self, row: impl Fn(&Lowering) -> bool) -> Vec<bool> {
-        fn reaches(program: &Program, id: FuncId, row: &impl Fn(&Lowering) -> bool, known: &mut Vec<Option<bool>>) -> bool {
+        fn reaches(
+            program: &Program,
+            id: FuncId,
+            row: &impl Fn(&Lowering) -> bool,
+            known: &mut Vec<Option<bool>>,
+        ) -> bool {
             if let Some(known) = known[id.0 as usize] {
                 return known;
             }
-            let found = program.function(id).insts.iter().any(|inst| inst.reaches(row, |body| reaches(program, body, row, known)));
+            let found = program
+                .function(id)
+                .insts
+                .iter()
+                .any(|inst| inst.reaches(row, |body| reaches(program, body, row, known)));
             known[id.0 as usize] = Some(found);
             found
         }
@@ -242,7 +256,8 @@ impl Function {
 }
 
 impl Inst {
-    /// Whether it has an effect, given which bodies have. The functions of a custom rule do not run where the call does.
+    /// Whether it has an effect, given which bodies have. The functions of a custom rule do not run where the call
+    /// does.
     pub fn has_effect(&self, of_body: impl FnMut(FuncId) -> bool) -> bool {
         self.reaches(Lowering::has_effect, of_body)
     }
@@ -285,7 +300,9 @@ impl Op {
                 op.body = new(op.body);
                 match &mut op.rule {
                     None => {}
-                    Some(CustomRule::Vjp { forward, backward }) => (*forward, *backward) = (new(*forward), new(*backward)),
+                    Some(CustomRule::Vjp { forward, backward }) => {
+                        (*forward, *backward) = (new(*forward), new(*backward))
+                    }
                     Some(CustomRule::Jvp { tangent }) => *tangent = new(*tangent),
                 }
             }

@@ -6,8 +6,8 @@ use super::types::{DType, Type};
 
 /// A function of whole arrays that the interpreter and machine code both call, so that their bits are the same.
 ///
-/// It allocates nothing: what it needs besides its result is scratch, which the plan puts in the arena. It never faults: what has no
-/// value is NaN.
+/// It allocates nothing: what it needs besides its result is scratch, which the plan puts in the arena. It never
+/// faults: what has no value is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Routine {
     /// Who computes it.
@@ -53,7 +53,9 @@ pub type Run = fn(&[Type], &Attrs, &[Slice<'_>], SliceMut<'_>, &mut [SliceMut<'_
 
 impl PartialEq for Routine {
     fn eq(&self, other: &Routine) -> bool {
-        self.by == other.by && std::ptr::fn_addr_eq(self.run, other.run) && std::ptr::fn_addr_eq(self.scratch, other.scratch)
+        self.by == other.by
+            && std::ptr::fn_addr_eq(self.run, other.run)
+            && std::ptr::fn_addr_eq(self.scratch, other.scratch)
     }
 }
 

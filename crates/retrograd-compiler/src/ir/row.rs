@@ -21,7 +21,8 @@ pub struct Row {
     pub attrs: &'static [&'static str],
     /// Shape rule: the type of the result, or what does not fit.
     pub infer: fn(&Row, &[Type], &Attrs) -> Result<Type, Error>,
-    /// Reference evaluation; arguments have verified types. `Err` is a fault of the run, such as an index out of bounds.
+    /// Reference evaluation; arguments have verified types. `Err` is a fault of the run, such as an index out of
+    /// bounds.
     pub eval: fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>,
     /// The derivative, stated once.
     pub rule: Rule,
@@ -31,7 +32,8 @@ pub struct Row {
     pub cost: u32,
     /// Intervals that elements of each argument are drawn from in the automatic tests; the last one serves the rest.
     pub domain: &'static [(f64, f64)],
-    /// What intervals cannot say of the domain: brings drawn arguments into it, such as matrices that are positive definite.
+    /// What intervals cannot say of the domain: brings drawn arguments into it, such as matrices that are positive
+    /// definite.
     pub condition: fn(&mut [Array]),
     /// Inputs for the automatic tests.
     pub samples: fn(&Row) -> Vec<Sample>,
@@ -65,12 +67,13 @@ pub enum Rule {
     LinearInEach(TransposeOfEach),
     /// Linear in each of its two arguments.
     Bilinear([Transpose; 2]),
-    /// Built from other rows: the tangent of the result, linear in the tangents that there are. Its transpose is that of the rows it is
-    /// built from.
+    /// Built from other rows: the tangent of the result, linear in the tangents that there are. Its transpose is that
+    /// of the rows it is built from.
     Tangent {
         /// dy from the arguments, the result and the tangents.
         tangent: Tangent,
-        /// Transposes of the arguments that the row is linear in, each by itself; the tangent may use the row itself on these.
+        /// Transposes of the arguments that the row is linear in, each by itself; the tangent may use the row itself
+        /// on these.
         linear: &'static [Option<Transpose>],
     },
     /// No rule is known: an error that names the op and the user's line, never a zero.
@@ -93,7 +96,8 @@ pub enum Partial {
     Factor(PartialOf),
     /// A function of the arguments and the result.
     Of(PartialOf),
-    /// The same, finite, and 0 where the argument has no influence at all: what comes from there counts for nothing, infinite or NaN.
+    /// The same, finite, and 0 where the argument has no influence at all: what comes from there counts for nothing,
+    /// infinite or NaN.
     Gate(PartialOf),
 }
 
@@ -111,7 +115,8 @@ pub type Tangent = fn(&Builder, &Attrs, &[Value], Value, &[Option<Value>]) -> Va
 pub enum Contribution {
     /// An array of the argument's type.
     Dense(Value),
-    /// An array of the argument's type in which a window does not count, because it was overwritten: `row(ct, zeros, indices…)`.
+    /// An array of the argument's type in which a window does not count, because it was overwritten: `row(ct, zeros,
+    /// indices…)`.
     Outside {
         /// The row that overwrites: `update`.
         row: &'static Row,
@@ -124,8 +129,8 @@ pub enum Contribution {
         /// Attributes of the row.
         attrs: Attrs,
     },
-    /// An array that belongs at a place inside the argument: `row(cotangent, update, indices…)` with these attributes, so that
-    /// reading a slice never costs a full array of zeros per read.
+    /// An array that belongs at a place inside the argument: `row(cotangent, update, indices…)` with these attributes,
+    /// so that reading a slice never costs a full array of zeros per read.
     At {
         /// The row that adds: `add_at`, `scatter_add` or `add_along_axis`.
         row: &'static Row,
@@ -286,7 +291,8 @@ pub enum Line {
     Cumulative(Reduction),
     /// y_k = a_k y_{k-1} + b_k, from y_0 = b_0; each is a result.
     Linear,
-    /// The index of the first element that none is greater than (`Max`) or less than (`Min`), or of the first NaN; the last is the result.
+    /// The index of the first element that none is greater than (`Max`) or less than (`Min`), or of the first NaN; the
+    /// last is the result.
     Place(Reduction),
 }
 

@@ -4,8 +4,8 @@ use super::attr::{Attr, Attrs};
 use super::program::{Function, Inst, Op, Program};
 
 impl Program {
-    /// Whether both are the same text with the same literals, to the bit, from the same lines: what is compiled of one serves for the other,
-    /// its errors too.
+    /// Whether both are the same text with the same literals, to the bit, from the same lines: what is compiled of one
+    /// serves for the other, its errors too.
     pub fn same_as(&self, other: &Program) -> bool {
         let Program { functions, entry } = self;
         *entry == other.entry && same_lists(functions, &other.functions, Function::same_as)
@@ -53,7 +53,9 @@ impl Attr {
     fn same_as(&self, other: &Attr) -> bool {
         match (self, other) {
             (Attr::Array(array), Attr::Array(other)) => array.same_bits(other),
-            (Attr::Ints(_) | Attr::DType(_) | Attr::Type(_) | Attr::Array(_) | Attr::Text(_) | Attr::Flag, _) => self == other,
+            (Attr::Ints(_) | Attr::DType(_) | Attr::Type(_) | Attr::Array(_) | Attr::Text(_) | Attr::Flag, _) => {
+                self == other
+            }
         }
     }
 }

@@ -101,8 +101,8 @@ impl Type {
         self.shape.len()
     }
 
-    /// Most bytes that a value may have: more than any machine can address, and few enough that sums over the values of a program fit in 63
-    /// bits.
+    /// Most bytes that a value may have: more than any machine can address, and few enough that sums over the values of
+    /// a program fit in 63 bits.
     pub const MAX_BYTES: usize = 1 << 48;
 
     /// Most axes that a value may have.
@@ -118,17 +118,18 @@ impl Type {
     /// ```
     pub fn check(&self) -> Result<(), Error> {
         let (kind, message) = match self.checked_elements() {
-            _ if self.rank() > Type::MAX_RANK => {
-                (ErrorKind::Unsupported, format!("{self} has {} axes; at most {} are supported", self.rank(), Type::MAX_RANK))
-            }
+            _ if self.rank() > Type::MAX_RANK => (
+                ErrorKind::Unsupported,
+                format!("{self} has {} axes; at most {} are supported", self.rank(), Type::MAX_RANK),
+            ),
             None => (ErrorKind::Shape, format!("{self} has more elements than memory can hold")),
             Some(_) => return Ok(()),
         };
         Err(Error::new(kind, Pos::unknown(), message))
     }
 
-    /// Whether the machine has memory for an array of this type now. Memory of zeros costs nothing until it is read, and is there or ends the
-    /// process: so it is asked for in another way before.
+    /// Whether the machine has memory for an array of this type now. Memory of zeros costs nothing until it is read,
+    /// and is there or ends the process: so it is asked for in another way before.
     pub fn check_memory(&self) -> Result<(), Error> {
         let bytes = self.checked_bytes();
         let fits = |bytes: usize| bytes < ASKED_BYTES || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
@@ -136,7 +137,11 @@ impl Type {
             return Ok(());
         }
         let needed = bytes.map_or(u64::MAX, |bytes| bytes as u64);
-        Err(Error::new(ErrorKind::OutOfMemory { needed }, Pos::unknown(), format!("the machine has no memory for an array {self}")))
+        Err(Error::new(
+            ErrorKind::OutOfMemory { needed },
+            Pos::unknown(),
+            format!("the machine has no memory for an array {self}"),
+        ))
     }
 
     /// Number of elements, or `None` where elements, strides or bytes would overflow; the verifier refuses such types.

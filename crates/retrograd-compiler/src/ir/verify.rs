@@ -4,7 +4,8 @@ use super::attr::{Attr, AttrKind, Attrs};
 use super::error::{Error, ErrorKind, Pos};
 use super::linear::check_unwinds;
 use super::program::{
-    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp,
+    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value,
+    WhileOp,
 };
 use super::row::Row;
 use super::types::{DType, Type};
@@ -12,11 +13,12 @@ use super::types::{DType, Type};
 /// Deepest nesting of control flow.
 pub const MAX_NESTING: usize = 64;
 
-/// Most instructions with every body copied into the places where it runs: bodies that share bodies are short to write and endless to run.
+/// Most instructions with every body copied into the places where it runs: bodies that share bodies are short to write
+/// and endless to run.
 pub const MAX_INSTS: u64 = 1 << 22;
 
-/// Checks a Program: values defined once and before use, attributes present, types as inferred, bodies that fit their control flow
-/// and do not recurse, and every `bwd` linear in its cotangents unless it is marked otherwise.
+/// Checks a Program: values defined once and before use, attributes present, types as inferred, bodies that fit their
+/// control flow and do not recurse, and every `bwd` linear in its cotangents unless it is marked otherwise.
 ///
 /// ```
 /// use retrograd_compiler::{ir, ops};
@@ -53,7 +55,10 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
         for inst in &function.insts {
             for body in inst.bodies() {
                 let Some(users) = users.get_mut(body.0 as usize) else {
-                    return invalid(&inst.pos, format!("`{}` in `{}` runs function {} of {count}", inst.op.name(), function.name, body.0));
+                    return invalid(
+                        &inst.pos,
+                        format!("`{}` in `{}` runs function {} of {count}", inst.op.name(), function.name, body.0),
+                    );
                 };
                 users.push(user);
                 waiting[user] += 1;
@@ -74,12 +79,17 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
         }
     }
     for (id, function) in program.functions.iter().enumerate() {
-        let pos = || function.insts.iter().find(|inst| !inst.bodies().is_empty()).map_or(Pos::unknown(), |inst| inst.pos.clone());
+        let pos = || {
+            function.insts.iter().find(|inst| !inst.bodies().is_empty()).map_or(Pos::unknown(), |inst| inst.pos.clone())
+        };
         if waiting[id] > 0 {
             return invalid(&pos(), format!("`{}` runs itself; bodies must not recurse", function.name));
         }
         if depths[id] > MAX_NESTING {
-            let message = format!("control flow in `{}` nests {} deep; at most {MAX_NESTING} is supported", function.name, depths[id]);
+            let message = format!(
+                "control flow in `{}` nests {} deep; at most {MAX_NESTING} is supported",
+                function.name, depths[id]
+            );
             return Err(Error::new(ErrorKind::Unsupported, pos(), message));
         }
         if lengths[id] > MAX_INSTS {
@@ -92,7 +102,8 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
 /// The error of a function of so many instructions.
 pub(crate) fn too_long(pos: Pos, name: &str, length: u64) -> Error {
     let length = if length == u64::MAX { "more than can be counted".to_owned() } else { length.to_string() };
-    let message = format!("with every body in its place `{name}` has {length} instructions; at most {MAX_INSTS} are supported");
+    let message =
+        format!("with every body in its place `{name}` has {length} instructions; at most {MAX_INSTS} are supported");
     Error::new(ErrorKind::Unsupported, pos, message)
 }
 
@@ -114,10 +125,14 @@ fn check_definitions(function: &Function) -> Result<(), Error> {
     for (k, inst) in function.insts.iter().enumerate() {
         inst.results.iter().try_for_each(|value| define(*value, k + 1, &inst.pos))?;
     }
-    let readable = |value: &Value, k: usize| matches!(readable_from.get(value.0 as usize), Some(Some(from)) if *from <= k);
+    let readable =
+        |value: &Value, k: usize| matches!(readable_from.get(value.0 as usize), Some(Some(from)) if *from <= k);
     for (k, inst) in function.insts.iter().enumerate() {
         if let Some(value) = inst.args.iter().find(|value| !readable(value, k)) {
-            return invalid(&inst.pos, format!("`{}` in `{name}` reads %{}, which is not defined before it", inst.op.name(), value.0));
+            return invalid(
+                &inst.pos,
+                format!("`{}` in `{name}` reads %{}, which is not defined before it", inst.op.name(), value.0),
+            );
         }
     }
     match function.results.iter().find(|value| !readable(value, function.insts.len())) {
@@ -176,14 +191,17 @@ impl Checker<'_> {
         if let Some(mistake) = mistake(row, attrs) {
             return self.fail(inst, mistake);
         }
-        let inferred = (row.infer)(row, &self.types(&inst.args), attrs)
-            .map_err(|error| Error::new(error.kind, inst.pos.clone(), format!("{}: {}", self.place(inst), error.message)))?;
+        let inferred = (row.infer)(row, &self.types(&inst.args), attrs).map_err(|error| {
+            Error::new(error.kind, inst.pos.clone(), format!("{}: {}", self.place(inst), error.message))
+        })?;
         let stated = self.function.ty(inst.results[0]);
         if inferred == *stated { Ok(()) } else { self.fail(inst, format!("gives {inferred}, found {stated}")) }
     }
 
     fn branch(&self, inst: &Inst, op: &IfOp) -> Result<(), Error> {
-        let [predicate, args @ ..] = &self.types(&inst.args)[..] else { return self.fail(inst, "needs a predicate".into()) };
+        let [predicate, args @ ..] = &self.types(&inst.args)[..] else {
+            return self.fail(inst, "needs a predicate".into());
+        };
         if *predicate != Type::scalar(DType::Bool) {
             return self.fail(inst, format!("needs a bool scalar as predicate, found {predicate}"));
         }
@@ -236,12 +254,19 @@ impl Checker<'_> {
             Some(CustomRule::Vjp { forward, backward }) => {
                 let found = self.program.function(*forward).result_types();
                 let Some(residuals) = found.strip_prefix(&results[..]) else {
-                    return self.same(inst, &format!("first results of `{}`", self.program.function(*forward).name), &results, &found);
+                    return self.same(
+                        inst,
+                        &format!("first results of `{}`", self.program.function(*forward).name),
+                        &results,
+                        &found,
+                    );
                 };
                 self.signature(inst, *forward, &args, &found)?;
                 self.signature(inst, *backward, &[residuals, &floats(&results)].concat(), &floats(&args))
             }
-            Some(CustomRule::Jvp { tangent }) => self.signature(inst, *tangent, &[&args[..], &floats(&args)].concat(), &floats(&results)),
+            Some(CustomRule::Jvp { tangent }) => {
+                self.signature(inst, *tangent, &[&args[..], &floats(&args)].concat(), &floats(&results))
+            }
         }
     }
 
@@ -249,23 +274,36 @@ impl Checker<'_> {
         let lengths = [1, op.carries, op.invariants, op.streams, op.adjoints, op.emitted, op.running];
         let grouped = lengths.into_iter().fold(0, usize::saturating_add);
         if inst.args.len() != grouped || inst.results.len() < op.adjoints.saturating_add(op.running) {
-            return self
-                .fail(inst, format!("has groups of {grouped} arguments, found {} and {} results", inst.args.len(), inst.results.len()));
+            return self.fail(
+                inst,
+                format!(
+                    "has groups of {grouped} arguments, found {} and {} results",
+                    inst.args.len(),
+                    inst.results.len()
+                ),
+            );
         }
         let (args, results) = (self.values(&inst.args), self.values(&inst.results));
         let UnwindArgs { count, carries, invariants, streams, adjoints, emitted, running } = op.args(&args);
         let (a, r, h) = op.results(&results);
         self.count(inst, count)?;
-        // What is not linear may carry what is no cotangent: the state itself, where `plan` puts back what a step overwrote.
+        // What is not linear may carry what is no cotangent: the state itself, where `plan` puts back what a step
+        // overwrote.
         for (value, ty) in adjoints.iter().chain(emitted).chain(running).chain(h) {
             if op.linearity == Linearity::Linear && !ty.dtype.is_float() {
                 return self.fail(inst, format!("needs cotangents that are floats, found %{}: {ty}", value.0));
             }
         }
-        let forward = [vec![count.1.clone()], owned(carries), owned(invariants), self.rows(inst, streams, op.bound)?].concat();
+        let forward =
+            [vec![count.1.clone()], owned(carries), owned(invariants), self.rows(inst, streams, op.bound)?].concat();
         self.signature(inst, op.body, &forward, &owned(carries))?;
         let backward = [forward, owned(adjoints), self.rows(inst, emitted, op.bound)?, owned(running)].concat();
-        self.signature(inst, op.bwd, &backward, &[owned(adjoints), owned(running), self.rows(inst, h, op.bound)?].concat())?;
+        self.signature(
+            inst,
+            op.bwd,
+            &backward,
+            &[owned(adjoints), owned(running), self.rows(inst, h, op.bound)?].concat(),
+        )?;
         self.same(inst, "results", &[owned(adjoints), owned(running)].concat(), &[owned(a), owned(r)].concat())
     }
 

@@ -27,7 +27,8 @@ impl Builder {
         self.full(ty, 0.0)
     }
 
-    /// The same elements repeated along new axes; axis k of the operand becomes axis `axes[k]`. Nothing is added where nothing is new.
+    /// The same elements repeated along new axes; axis k of the operand becomes axis `axes[k]`. Nothing is added where
+    /// nothing is new.
     pub fn broadcast(&self, value: Value, shape: &[usize], axes: &[usize]) -> Value {
         if axes.len() == shape.len() {
             return value;

@@ -7,8 +7,8 @@ use super::ops;
 use super::reduce::{blocked, float_only};
 use super::shape::{TRANSPOSE, indices, shape_error, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View, each_float,
-    each_number,
+    Array, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type,
+    Value, View, each_float, each_number,
 };
 
 ops! {
@@ -36,8 +36,8 @@ pub struct DotAxes {
     pub rhs_free: Vec<usize>,
 }
 
-/// The order in which the products of a contraction are summed. It does not depend on extents, so that a part of a contraction has the
-/// bits of the whole.
+/// The order in which the products of a contraction are summed. It does not depend on extents, so that a part of a
+/// contraction has the bits of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DotOrder {
     /// Partial sums, for runs of neighbours: as `sum` has it.
@@ -49,10 +49,18 @@ pub enum DotOrder {
 impl DotAxes {
     /// Reads the attributes of a `dot` over arguments of these ranks.
     pub fn new(attrs: &Attrs, lhs_rank: usize, rhs_rank: usize) -> DotAxes {
-        let [lhs_contract, rhs_contract, lhs_batch, rhs_batch] =
-            DOT.attrs.iter().map(|name| attrs.sizes(name)).collect::<Vec<_>>().try_into().expect("dot has four attributes");
-        let free = |rank: usize, a: &[usize], b: &[usize]| (0..rank).filter(|axis| !a.contains(axis) && !b.contains(axis)).collect();
-        let (lhs_free, rhs_free) = (free(lhs_rank, &lhs_contract, &lhs_batch), free(rhs_rank, &rhs_contract, &rhs_batch));
+        let [lhs_contract, rhs_contract, lhs_batch, rhs_batch] = DOT
+            .attrs
+            .iter()
+            .map(|name| attrs.sizes(name))
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("dot has four attributes");
+        let free = |rank: usize, a: &[usize], b: &[usize]| {
+            (0..rank).filter(|axis| !a.contains(axis) && !b.contains(axis)).collect()
+        };
+        let (lhs_free, rhs_free) =
+            (free(lhs_rank, &lhs_contract, &lhs_batch), free(rhs_rank, &rhs_contract, &rhs_batch));
         DotAxes { lhs_contract, rhs_contract, lhs_batch, rhs_batch, lhs_free, rhs_free }
     }
 
@@ -90,7 +98,9 @@ fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
         return Err(Error::new(ErrorKind::DType, Pos::unknown(), message));
     }
     let axes = DotAxes::new(attrs, types[0].rank(), types[1].rank());
-    let extent = |ty: &Type, axes: &[usize]| axes.iter().map(|axis| ty.shape.get(*axis).copied()).collect::<Option<Vec<usize>>>();
+    let extent = |ty: &Type, axes: &[usize]| {
+        axes.iter().map(|axis| ty.shape.get(*axis).copied()).collect::<Option<Vec<usize>>>()
+    };
     let contracted = (extent(&types[0], &axes.lhs_contract), extent(&types[1], &axes.rhs_contract));
     let batch = (extent(&types[0], &axes.lhs_batch), extent(&types[1], &axes.rhs_batch));
     let once = |contract: &[usize], batch: &[usize]| {
@@ -122,16 +132,22 @@ fn infer_onto(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
         ));
     }
     if types[2] != ty {
-        return shape_error(format!("`{}` of {} and {} goes on from {ty}, found {}", row.name, types[0], types[1], types[2]));
+        return shape_error(format!(
+            "`{}` of {} and {} goes on from {ty}, found {}",
+            row.name, types[0], types[1], types[2]
+        ));
     }
     Ok(ty)
 }
 
-/// Chains are what they say here; machine code calls [`PRODUCTS`](super::PRODUCTS) where they are long, which gives the same bits.
+/// Chains are what they say here; machine code calls [`PRODUCTS`](super::PRODUCTS) where they are long, which gives the
+/// same bits.
 fn eval_dot(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axes = DotAxes::new(attrs, args[0].shape().len(), args[1].shape().len());
     Ok(match axes.order(ty.dtype) {
-        DotOrder::Chained => each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |_, pairs| chain(T::ZERO, pairs))),
+        DotOrder::Chained => {
+            each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |_, pairs| chain(T::ZERO, pairs)))
+        }
         DotOrder::Blocked => each_number!(ty.dtype, T => contract::<T>(args, attrs, ty, |_, pairs| {
             blocked(pairs.map(|(a, b)| a.times(b)), T::ZERO, T::plus)
         })),
@@ -139,7 +155,9 @@ fn eval_dot(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array,
 }
 
 fn eval_onto(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    Ok(each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |element, pairs| chain(<T as Element>::of(args[2])[element], pairs))))
+    Ok(
+        each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |element, pairs| chain(<T as Element>::of(args[2])[element], pairs))),
+    )
 }
 
 fn chain<T: Float>(start: T, pairs: &mut dyn Iterator<Item = (T, T)>) -> T {
@@ -147,22 +165,34 @@ fn chain<T: Float>(start: T, pairs: &mut dyn Iterator<Item = (T, T)>) -> T {
 }
 
 /// A contraction whose elements, by number, are sums of the products of these pairs.
-fn contract<T: Number>(args: &[&Array], attrs: &Attrs, ty: &Type, sum: impl Fn(usize, &mut dyn Iterator<Item = (T, T)>) -> T) -> Array {
+fn contract<T: Number>(
+    args: &[&Array],
+    attrs: &Attrs,
+    ty: &Type,
+    sum: impl Fn(usize, &mut dyn Iterator<Item = (T, T)>) -> T,
+) -> Array {
     let axes = DotAxes::new(attrs, args[0].shape().len(), args[1].shape().len());
     let (ls, rs) = (args[0].ty().strides(), args[1].ty().strides());
     let (l, r) = (T::of(args[0]), T::of(args[1]));
-    let at = |strides: &[usize], axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
+    let at = |strides: &[usize], axes: &[usize], index: &[usize]| {
+        axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>()
+    };
     let extents: Vec<usize> = axes.lhs_contract.iter().map(|axis| args[0].shape()[*axis]).collect();
     let (batch, left) = (axes.lhs_batch.len(), axes.lhs_free.len());
     let element = |(element, index): (usize, Vec<usize>)| {
         let lhs = at(&ls, &axes.lhs_batch, &index) + at(&ls, &axes.lhs_free, &index[batch..]);
         let rhs = at(&rs, &axes.rhs_batch, &index) + at(&rs, &axes.rhs_free, &index[batch + left..]);
-        sum(element, &mut indices(&extents).map(|k| (l[lhs + at(&ls, &axes.lhs_contract, &k)], r[rhs + at(&rs, &axes.rhs_contract, &k)])))
+        sum(
+            element,
+            &mut indices(&extents)
+                .map(|k| (l[lhs + at(&ls, &axes.lhs_contract, &k)], r[rhs + at(&rs, &axes.rhs_contract, &k)])),
+        )
     };
     Array::new(ty.shape.clone(), T::data(indices(&ty.shape).enumerate().map(element).collect()))
 }
 
-/// The transpose with respect to one side: contract the cotangent with the other side, then bring the axes in the argument's order.
+/// The transpose with respect to one side: contract the cotangent with the other side, then bring the axes in the
+/// argument's order.
 fn transpose_lhs(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let (lhs, rhs) = (b.ty(args[0]), b.ty(args[1]));
     let axes = DotAxes::new(attrs, lhs.rank(), rhs.rank());
@@ -202,9 +232,15 @@ struct Other<'a> {
     free: &'a [usize],
 }
 
-/// The cotangent times the other side, in the order of the two that gives the axes as they belong; `targets` are the places, in the
-/// argument, of batch axes, of what is left of the cotangent and of what is left of the other side.
-fn with_other(b: &Builder, ct: Value, (ct_batch, ct_free): (Vec<usize>, Vec<usize>), other: Other<'_>, targets: [&[usize]; 3]) -> Value {
+/// The cotangent times the other side, in the order of the two that gives the axes as they belong; `targets` are the
+/// places, in the argument, of batch axes, of what is left of the cotangent and of what is left of the other side.
+fn with_other(
+    b: &Builder,
+    ct: Value,
+    (ct_batch, ct_free): (Vec<usize>, Vec<usize>),
+    other: Other<'_>,
+    targets: [&[usize]; 3],
+) -> Value {
     let [batch, own, contracted] = targets;
     let (plain, turned) = ([batch, own, contracted].concat(), [batch, contracted, own].concat());
     if turned.is_sorted() && !plain.is_sorted() {

@@ -1,4 +1,5 @@
-//! The ops with an effect. What is run again for an adjoint has none of them: it computes the same values, which were shown and checked already.
+//! The ops with an effect. What is run again for an adjoint has none of them: it computes the same values, which were
+//! shown and checked already.
 
 use super::ops;
 use super::shape::view;
@@ -29,8 +30,16 @@ fn eval_check(_: &Row, args: &[&Array], attrs: &Attrs, _: &Type) -> Result<Array
 }
 
 fn samples(row: &Row) -> Vec<Sample> {
-    let sample = |ty: Type| Sample { args: vec![(ty, row.domain[0])], attrs: Attrs::none().with("name", Attr::Text("x".into())) };
-    vec![sample(Type::f64([])), sample(Type::f64([2, 3])), sample(Type::new(DType::I64, [2])), sample(Type::scalar(DType::Bool))]
+    let sample = |ty: Type| Sample {
+        args: vec![(ty, row.domain[0])],
+        attrs: Attrs::none().with("name", Attr::Text("x".into())),
+    };
+    vec![
+        sample(Type::f64([])),
+        sample(Type::f64([2, 3])),
+        sample(Type::new(DType::I64, [2])),
+        sample(Type::scalar(DType::Bool)),
+    ]
 }
 
 fn all_hold(args: &mut [Array]) {
@@ -40,6 +49,7 @@ fn all_hold(args: &mut [Array]) {
 fn check_samples(row: &Row) -> Vec<Sample> {
     let text = |name: &'static str, attrs: Attrs, text: &str| attrs.with(name, Attr::Text(text.into()));
     let attrs = text("tag", text("message", Attrs::none(), "x must hold"), "ValueError");
-    let sample = |shape: &[usize]| Sample { args: vec![(Type::new(DType::Bool, shape), row.domain[0])], attrs: attrs.clone() };
+    let sample =
+        |shape: &[usize]| Sample { args: vec![(Type::new(DType::Bool, shape), row.domain[0])], attrs: attrs.clone() };
     vec![sample(&[]), sample(&[5]), sample(&[2, 3]), sample(&[0])]
 }

@@ -1,4 +1,5 @@
-//! Functions of the host, and what a gradient makes of them: their results are kept, and cut off from what is differentiated.
+//! Functions of the host, and what a gradient makes of them: their results are kept, and cut off from what is
+//! differentiated.
 
 use super::build::routine;
 use super::ops;
@@ -17,8 +18,11 @@ ops! {
 }
 
 const fn external(name: &'static str, by: By) -> Row {
-    let host =
-        Routine { by, scratch: |_, _| vec![], run: |types, attrs, args, result, _| call_host(attrs.size("number"), types, args, result) };
+    let host = Routine {
+        by,
+        scratch: |_, _| vec![],
+        run: |types, attrs, args, result, _| call_host(attrs.size("number"), types, args, result),
+    };
     Row {
         arity: None,
         attrs: &["type", "number", "name"],
@@ -34,7 +38,10 @@ const fn external(name: &'static str, by: By) -> Row {
 fn infer(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let ty = attrs.ty("type");
     if attrs.numbers("number").len() != 1 || ty.rank() != 1 || ty.elements() == 0 {
-        return Err(wrong(ErrorKind::Shape, format!("`{}` has one number, and a result with one axis that is not empty", row.name)));
+        return Err(wrong(
+            ErrorKind::Shape,
+            format!("`{}` has one number, and a result with one axis that is not empty", row.name),
+        ));
     }
     match types.iter().chain([ty]).find(|ty| ty.dtype == DType::Bool) {
         Some(ty) => Err(wrong(ErrorKind::DType, format!("`{}` takes and gives numbers, found {ty}", row.name))),

@@ -8,8 +8,8 @@ use super::scan::before;
 use super::shape::{RESHAPE, REVERSE, TRANSPOSE, check_axis, indices, one, shape_error, view};
 use super::{lanes, ops};
 use crate::ir::{
-    Array, Attrs, Builder, Composed, DType, Data, Error, ErrorKind, Line, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
-    each_float, each_number,
+    Array, Attrs, Builder, Composed, DType, Data, Error, ErrorKind, Line, Lowering, Pos, Reduction, Row, Rule, Sample,
+    Type, Value, View, each_float, each_number,
 };
 
 ops! {
@@ -35,7 +35,14 @@ ops! {
 pub(super) const APART: &[(f64, f64)] = &[(-40.0, 40.0)];
 
 const fn reduction(name: &'static str, lowering: Lowering) -> Row {
-    Row { attrs: &["axes"], rule: Rule::Zero, lowering, cost: 1, samples: few_samples, ..view(name, View::Reshape, &[]) }
+    Row {
+        attrs: &["axes"],
+        rule: Rule::Zero,
+        lowering,
+        cost: 1,
+        samples: few_samples,
+        ..view(name, View::Reshape, &[])
+    }
 }
 
 /// A type error without a position; the builder adds it.
@@ -82,7 +89,8 @@ fn groups<T: Copy>(x: &[T], shape: &[usize], axes: &[usize]) -> Vec<Vec<T>> {
     let strides = Type::f64(shape).strides();
     let kept: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
     let extents = |axes: &[usize]| axes.iter().map(|axis| shape[*axis]).collect::<Vec<_>>();
-    let flat = |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
+    let flat =
+        |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
     let group = |start: usize| indices(&extents(axes)).map(|index| x[start + flat(axes, &index)]).collect();
     indices(&extents(&kept)).map(|index| group(flat(&kept, &index))).collect()
 }
@@ -92,7 +100,8 @@ fn eval_prod(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array
 }
 
 fn extreme<T: Number>(x: &Array, attrs: &Attrs, ty: &Type, choose: fn(T, T) -> T) -> Result<Array, ErrorKind> {
-    let reduced = groups(T::of(x), x.shape(), &attrs.sizes("axes")).into_iter().map(|group| group.into_iter().reduce(choose));
+    let reduced =
+        groups(T::of(x), x.shape(), &attrs.sizes("axes")).into_iter().map(|group| group.into_iter().reduce(choose));
     let elements = reduced.map(|element| element.expect("verified types: there is an element")).collect();
     Ok(Array::new(ty.shape.clone(), T::data(elements)))
 }
@@ -122,11 +131,13 @@ fn stable_logsumexp<T: Float>(x: &Array, attrs: &Attrs, ty: &Type) -> Array {
     let axes = attrs.sizes("axes");
     let groups = groups(T::of(x), x.shape(), &axes);
     // Infinities and NaN come out right without a shift.
-    let shift: Vec<T> = groups.into_iter().map(|group| group.into_iter().fold(T::from_f64(f64::NEG_INFINITY), T::greatest)).collect();
+    let shift: Vec<T> =
+        groups.into_iter().map(|group| group.into_iter().fold(T::from_f64(f64::NEG_INFINITY), T::greatest)).collect();
     let shift: Vec<T> = shift.into_iter().map(|top| if top.finite() { top } else { T::ZERO }).collect();
     let strides = ty.strides();
     let kept: Vec<usize> = (0..x.shape().len()).filter(|axis| !axes.contains(axis)).collect();
-    let shift_of = |index: Vec<usize>| shift[kept.iter().zip(&strides).map(|(axis, stride)| index[*axis] * stride).sum::<usize>()];
+    let shift_of =
+        |index: Vec<usize>| shift[kept.iter().zip(&strides).map(|(axis, stride)| index[*axis] * stride).sum::<usize>()];
     let terms = T::of(x).iter().zip(indices(x.shape())).map(|(x, index)| x.minus(shift_of(index)).through(lanes::exp));
     let terms = Array::new(x.shape(), T::data(terms.collect()));
     let sums = in_order(&terms, attrs, ty, T::ZERO, T::plus);
@@ -139,7 +150,10 @@ fn stable_logsumexp<T: Float>(x: &Array, attrs: &Attrs, ty: &Type) -> Array {
 /// The rows that `logsumexp` is composed of; the arithmetic is that of its evaluation.
 pub(super) fn logsumexp(b: &Builder, attrs: &Attrs, x: Value) -> Value {
     let (axes, ty) = (attrs.sizes("axes"), b.ty(x));
-    let kept = Type::new(ty.dtype, (0..ty.rank()).filter(|axis| !axes.contains(axis)).map(|axis| ty.shape[axis]).collect::<Vec<_>>());
+    let kept = Type::new(
+        ty.dtype,
+        (0..ty.rank()).filter(|axis| !axes.contains(axis)).map(|axis| ty.shape[axis]).collect::<Vec<_>>(),
+    );
     let zero = b.zeros(&kept);
     let shift = if axes.iter().any(|axis| ty.shape[*axis] == 0) {
         zero
@@ -213,10 +227,22 @@ fn truth_samples(_: &Row) -> Vec<Sample> {
         args: vec![(Type::new(DType::Bool, shape), (0.0, 2.0))],
         attrs: Attrs::none().ints("axes", axes.iter().copied()),
     };
-    vec![sample(&[5], &[0]), sample(&[4, 3], &[1]), sample(&[2, 3, 2], &[0, 2]), sample(&[0, 2], &[0]), sample(&[3], &[])]
+    vec![
+        sample(&[5], &[0]),
+        sample(&[4, 3], &[1]),
+        sample(&[2, 3, 2], &[0, 2]),
+        sample(&[0, 2], &[0]),
+        sample(&[3], &[]),
+    ]
 }
 
 fn place_samples(row: &Row) -> Vec<Sample> {
-    let sample = |ty: Type, axis: usize| Sample { args: vec![(ty, row.domain[0])], attrs: Attrs::none().ints("axis", [axis]) };
-    vec![sample(Type::f64([5]), 0), sample(Type::f64([3, 4]), 0), sample(Type::new(DType::I64, [2, 9]), 1), sample(Type::f64([0, 1]), 1)]
+    let sample =
+        |ty: Type, axis: usize| Sample { args: vec![(ty, row.domain[0])], attrs: Attrs::none().ints("axis", [axis]) };
+    vec![
+        sample(Type::f64([5]), 0),
+        sample(Type::f64([3, 4]), 0),
+        sample(Type::new(DType::I64, [2, 9]), 1),
+        sample(Type::f64([0, 1]), 1),
+    ]
 }

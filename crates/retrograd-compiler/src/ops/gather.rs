@@ -1,7 +1,7 @@
 //! Elements picked and placed by arrays of indices. An index that is out of bounds is a fault of the run.
 //!
-//! `gather` and the scatters work on whole rows along an axis: with x of shape (a…, n, b…) and indices of shape (i…), what is picked or
-//! placed has shape (a…, i…, b…). `take_along_axis` and `add_along_axis` have one index per element.
+//! `gather` and the scatters work on whole rows along an axis: with x of shape (a…, n, b…) and indices of shape (i…),
+//! what is picked or placed has shape (a…, i…, b…). `take_along_axis` and `add_along_axis` have one index per element.
 
 use super::build::{equal, tangent, total};
 use super::fold::{APART, prod_tangent};
@@ -10,8 +10,8 @@ use super::ops;
 use super::scalar::{AND, DIV, EQ, LT, NOT, SELECT};
 use super::shape::{IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
-    View, Write, each_element, each_number,
+    Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule,
+    Sample, Type, Value, View, Write, each_element, each_number,
 };
 
 ops! {
@@ -42,7 +42,13 @@ const fn indexed(name: &'static str, arity: usize, lowering: Lowering) -> Row {
 type Eval = fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>;
 
 const fn scatter(name: &'static str, how: Write, eval: Eval, rule: Rule) -> Row {
-    Row { infer: infer_scatter, eval, rule, samples: scatter_samples, ..indexed(name, 3, Lowering::Scatter(Indexing::Rows, how)) }
+    Row {
+        infer: infer_scatter,
+        eval,
+        rule,
+        samples: scatter_samples,
+        ..indexed(name, 3, Lowering::Scatter(Indexing::Rows, how))
+    }
 }
 
 fn check_index(row: &Row, ty: &Type) -> Result<(), Error> {
@@ -74,7 +80,11 @@ fn infer_scatter(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error
         ));
     }
     if types[0].dtype == DType::Bool && *row != SCATTER_SET {
-        return Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{}` takes numbers, found {}", row.name, types[0])));
+        return Err(Error::new(
+            ErrorKind::DType,
+            Pos::unknown(),
+            format!("`{}` takes numbers, found {}", row.name, types[0]),
+        ));
     }
     Ok(types[0].clone())
 }
@@ -90,7 +100,9 @@ fn places(x: &Type, index: &Array, axis: usize) -> Result<Vec<usize>, ErrorKind>
     let index = bounded(index, x.shape[axis])?;
     let (outer, inner): (usize, usize) = (x.shape[..axis].iter().product(), x.shape[axis + 1..].iter().product());
     let (extent, index) = (x.shape[axis], &index);
-    Ok((0..outer).flat_map(|a| index.iter().flat_map(move |k| (0..inner).map(move |b| (a * extent + k) * inner + b))).collect())
+    Ok((0..outer)
+        .flat_map(|a| index.iter().flat_map(move |k| (0..inner).map(move |b| (a * extent + k) * inner + b)))
+        .collect())
 }
 
 fn eval_gather(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
@@ -179,25 +191,29 @@ fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangent
     total(b, [from_base, from_update])
 }
 
-/// y = base · Π_j u_j over the updates j of a row. With U = u_j where update j goes to the row, else 1: y = base · prod U.
+/// y = base · Π_j u_j over the updates j of a row. With U = u_j where update j goes to the row, else 1: y = base · prod
+/// U.
 fn mul_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
     let (axis, base, count) = (axis_of(attrs), b.ty(args[0]), b.ty(args[2]).elements());
     let (outer, inner): (usize, usize) = (base.shape[..axis].iter().product(), base.shape[axis + 1..].iter().product());
     let reshape = |x: Value, shape: &[usize]| b.row(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[x]);
-    // The axes around the rows are one each, (a, n, b), so that U, (a, n, b, j), has room for its own whatever the rank.
+    // The axes around the rows are one each, (a, n, b), so that U, (a, n, b, j), has room for its own whatever the
+    // rank.
     let (rows, pairs) = ([outer, base.shape[axis], inner], [outer, base.shape[axis], inner, count]);
     let index = b.broadcast(reshape(args[2], &[count]), &pairs, &[3]);
     let here = b.row(&EQ, Attrs::none(), &[index, numbers(b, &pairs, 1)]);
     let spread = |update: Value, otherwise: f64| {
         // (a, j, b) to (a, b, j), then repeated along the rows.
-        let update = b.row(&super::TRANSPOSE, Attrs::none().ints("axes", [0, 2, 1]), &[reshape(update, &[outer, count, inner])]);
+        let update =
+            b.row(&super::TRANSPOSE, Attrs::none().ints("axes", [0, 2, 1]), &[reshape(update, &[outer, count, inner])]);
         let update = b.broadcast(update, &pairs, &[0, 2, 3]);
         b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, pairs), otherwise)])
     };
     let factors = spread(args[1], 1.0);
     let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [3]), &[factors]);
     let from_base = tangents[0].map(|dx| b.mul(product(factors), reshape(dx, &rows)));
-    let from_update = tangents[1].map(|dx| b.mul(reshape(args[0], &rows), prod_tangent(b, &[3], factors, spread(dx, 0.0))));
+    let from_update =
+        tangents[1].map(|dx| b.mul(reshape(args[0], &rows), prod_tangent(b, &[3], factors, spread(dx, 0.0))));
     reshape(total(b, [from_base, from_update]), &base.shape)
 }
 
@@ -222,7 +238,8 @@ fn infer_add_along(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Err
 /// Where in x the element of each index is, flat.
 fn places_along(x: &Type, index: &Array, axis: usize) -> Result<Vec<usize>, ErrorKind> {
     let (strides, chosen) = (x.strides(), bounded(index, x.shape[axis])?);
-    let place = |(at, k): (Vec<usize>, usize)| (0..at.len()).map(|d| strides[d] * if d == axis { k } else { at[d] }).sum();
+    let place =
+        |(at, k): (Vec<usize>, usize)| (0..at.len()).map(|d| strides[d] * if d == axis { k } else { at[d] }).sum();
     Ok(indices(index.shape()).zip(chosen).map(place).collect())
 }
 

@@ -1,14 +1,15 @@
 //! Windows of arrays: slice, dynamic slice, update, add at.
 //!
-//! A window of `size` elements with step `step` along an axis starts inside the array so that it fits. A start that does not fit is a
-//! fault of the run: an error with the user's line. Machine code clamps the access, so that it is never wild.
+//! A window of `size` elements with step `step` along an axis starts inside the array so that it fits. A start that
+//! does not fit is a fault of the run: an error with the user's line. Machine code clamps the access, so that it is
+//! never wild.
 
 use super::number::Number;
 use super::shape::{indices, one, pick, shape_error, view};
 use super::{gather, ops};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View, Write,
-    each_element, each_number,
+    Array, Attr, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View,
+    Write, each_element, each_number,
 };
 
 ops! {
@@ -80,7 +81,9 @@ fn check_window(name: &str, base: &Type, sizes: &[usize], step: &[usize], starts
     if starts.len() != rank || starts.iter().any(|ty| *ty != Type::scalar(DType::I64)) {
         return shape_error(format!("`{name}` needs one i64 index per axis of {base}, found {} indices", starts.len()));
     }
-    let fits = sizes.len() == rank && step.len() == rank && (0..rank).all(|k| step[k] >= 1 && span(sizes[k], step[k]) <= base.shape[k]);
+    let fits = sizes.len() == rank
+        && step.len() == rank
+        && (0..rank).all(|k| step[k] >= 1 && span(sizes[k], step[k]) <= base.shape[k]);
     if !fits {
         return shape_error(format!("`{name}`: a window of shape {sizes:?} by {step:?} does not fit {base}"));
     }
@@ -95,10 +98,16 @@ fn infer_dynamic_slice(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type,
 }
 
 fn infer_write(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let [base, update, starts @ ..] = types else { return shape_error(format!("`{}` needs an array and what to write", row.name)) };
+    let [base, update, starts @ ..] = types else {
+        return shape_error(format!("`{}` needs an array and what to write", row.name));
+    };
     check_window(row.name, base, &update.shape, &attrs.sizes("step"), starts)?;
     if update.dtype != base.dtype || (row.lowering == Lowering::Write(Write::Add) && base.dtype == DType::Bool) {
-        return Err(Error::new(ErrorKind::DType, crate::ir::Pos::unknown(), format!("`{}` cannot write {update} into {base}", row.name)));
+        return Err(Error::new(
+            ErrorKind::DType,
+            crate::ir::Pos::unknown(),
+            format!("`{}` cannot write {update} into {base}", row.name),
+        ));
     }
     Ok(base.clone())
 }
@@ -132,7 +141,12 @@ fn eval_write(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
 }
 
 fn transpose_dynamic_slice(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::At { row: &ADD_AT, update: ct, indices: args[1..].to_vec(), attrs: Attrs::none().ints("step", attrs.sizes("step")) }
+    Contribution::At {
+        row: &ADD_AT,
+        update: ct,
+        indices: args[1..].to_vec(),
+        attrs: Attrs::none().ints("step", attrs.sizes("step")),
+    }
 }
 
 fn transpose_update_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
@@ -147,7 +161,10 @@ fn transpose_window(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Co
 
 fn slice_samples(row: &Row) -> Vec<Sample> {
     let attrs = |start: &[usize], stop: &[usize], step: &[usize]| {
-        Attrs::none().ints("start", start.iter().copied()).ints("stop", stop.iter().copied()).ints("step", step.iter().copied())
+        Attrs::none()
+            .ints("start", start.iter().copied())
+            .ints("stop", stop.iter().copied())
+            .ints("step", step.iter().copied())
     };
     vec![
         one(row, &[9], attrs(&[1], &[8], &[1])),
@@ -162,7 +179,9 @@ fn index(last: usize) -> (Type, (f64, f64)) {
 }
 
 fn dynamic_slice_samples(row: &Row) -> Vec<Sample> {
-    let attrs = |sizes: &[usize], step: &[usize]| Attrs::none().ints("sizes", sizes.iter().copied()).ints("step", step.iter().copied());
+    let attrs = |sizes: &[usize], step: &[usize]| {
+        Attrs::none().ints("sizes", sizes.iter().copied()).ints("step", step.iter().copied())
+    };
     let base = |shape: &[usize]| (Type::f64(shape), row.domain[0]);
     vec![
         Sample { args: vec![base(&[9]), index(5)], attrs: attrs(&[4], &[1]) },

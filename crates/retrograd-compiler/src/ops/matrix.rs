@@ -1,11 +1,13 @@
 //! Products of matrices, as wide as the machine allows.
 //!
-//! Every element is one chain of fused multiply-adds over ascending k, c = fma(a_ik, b_kj, c). So no size of tiles, no width of vectors,
-//! no packing and no place of the operands changes a bit: the product is that of three plain loops.
+//! Every element is one chain of fused multiply-adds over ascending k, c = fma(a_ik, b_kj, c). So no size of tiles, no
+//! width of vectors, no packing and no place of the operands changes a bit: the product is that of three plain loops.
 //!
-//! Tiles of the result stay in registers while k runs over a block. Rows of A are packed so that a tile reads them in one run; those of B
-//! are packed where they lie apart, or where enough rows of A use them (Goto and van de Geijn, Anatomy of high-performance matrix
-//! multiplication, 2008). A product with few rows is the time that it takes to read B: then B is read once, where it lies, in order. Crates that do this were not taken: they allocate, and add up blocks of k apart, whose size the machine decides.
+//! Tiles of the result stay in registers while k runs over a block. Rows of A are packed so that a tile reads them in
+//! one run; those of B are packed where they lie apart, or where enough rows of A use them (Goto and van de Geijn,
+//! Anatomy of high-performance matrix multiplication, 2008). A product with few rows is the time that it takes to read
+//! B: then B is read once, where it lies, in order. Crates that do this were not taken: they allocate, and add up
+//! blocks of k apart, whose size the machine decides.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -18,8 +20,8 @@ const BLOCK_ROWS: usize = 96;
 const BLOCK_COLUMNS: usize = 240;
 /// A multiple of the columns of any vector.
 const ROUND_COLUMNS: usize = 16;
-/// The same where rows of B are read where they lie: few of them at once, in long runs. As many as there are rows of A, between these: what
-/// a tile reads and writes of C is then worth it, and the memory is read in few places at a time.
+/// The same where rows of B are read where they lie: few of them at once, in long runs. As many as there are rows of A,
+/// between these: what a tile reads and writes of C is then worth it, and the memory is read in few places at a time.
 const RUN_STEPS: [usize; 2] = [8, 32];
 /// Elements of B in such runs.
 const RUN_ELEMENTS: usize = 32 * 1008;
@@ -124,12 +126,30 @@ pub(super) fn multiply<T: Real>(
     // A column is a row of the transposes: its elements are lanes.
     if n == 1 && m > 1 && down == 1 {
         let extents = Extents { m: 1, n: m, k };
-        return T::product(Product { target, extents, a: b.transposed(), b: a.transposed(), c, down: m, flipped: false, scratch });
+        return T::product(Product {
+            target,
+            extents,
+            a: b.transposed(),
+            b: a.transposed(),
+            c,
+            down: m,
+            flipped: false,
+            scratch,
+        });
     }
     // Rows are lanes where they are few and columns of B need not be packed for it.
     if b.down == 1 && b.right > 1 && m <= n.min(FLIPPED_ROWS) {
         let extents = Extents { m: n, n: m, k };
-        return T::product(Product { target, extents, a: b.transposed(), b: a.transposed(), c, down, flipped: true, scratch });
+        return T::product(Product {
+            target,
+            extents,
+            a: b.transposed(),
+            b: a.transposed(),
+            c,
+            down,
+            flipped: true,
+            scratch,
+        });
     }
     T::product(Product { target, extents, a, b, c, down, flipped: false, scratch });
 }
@@ -242,7 +262,8 @@ impl<T: Real> Product<'_, T> {
                 for j in (first..width).step_by(columns) {
                     let there = columns.min(width - j);
                     let wide = there.next_multiple_of(V::LANES);
-                    let (to, from) = (&mut columns_at[(j - first) * steps..][..wide * steps], block.from(0, j).transposed());
+                    let (to, from) =
+                        (&mut columns_at[(j - first) * steps..][..wide * steps], block.from(0, j).transposed());
                     match target {
                         Target::Subtract if flipped => pack(to, from, there, wide, |x| -x),
                         Target::Set | Target::Add | Target::Subtract => pack(to, from, there, wide, |x| x),
@@ -259,8 +280,8 @@ impl<T: Real> Product<'_, T> {
                         }
                     }
                     for tile in 0..down_count * right_count {
-                        // Of few steps results are most of the memory: row after row. Of many, and where they are read in place, columns
-                        // of B stay in cache.
+                        // Of few steps results are most of the memory: row after row. Of many, and where they are read
+                        // in place, columns of B stay in cache.
                         let (number, j) = if packs && steps <= RUN_STEPS[1] {
                             (tile / right_count, tile % right_count * columns)
                         } else {
@@ -287,7 +308,8 @@ impl<T: Real> Product<'_, T> {
     }
 }
 
-/// How many panels some rows are: all of `most` rows, and what is left in powers of two, so that no tile has rows of nothing.
+/// How many panels some rows are: all of `most` rows, and what is left in powers of two, so that no tile has rows of
+/// nothing.
 fn panels(height: usize, most: usize) -> usize {
     height / most + (height % most).count_ones() as usize
 }
@@ -388,7 +410,13 @@ impl<T: Real> Part<'_, T> {
     }
 
     #[inline(always)]
-    fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(&self, vectors: V, c: &mut [T], down: usize, edge: &mut [T; TILE]) {
+    fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+        &self,
+        vectors: V,
+        c: &mut [T],
+        down: usize,
+        edge: &mut [T; TILE],
+    ) {
         let width = VECTORS * V::LANES;
         let ((below, beside), in_place) = match self.a {
             Rows::Packed(_) => ((down, 1), self.columns == width),
@@ -467,7 +495,14 @@ mod tests {
         (0..count).map(|k| ((k * 7919 + seed) % 1009) as f64 * 0.37 - 180.0 + 1.0 / (k + seed + 1) as f64).collect()
     }
 
-    fn by_plain_loops<T: Real>(target: Target, extents: Extents, a: Matrix<'_, T>, b: Matrix<'_, T>, c: &mut [T], down: usize) {
+    fn by_plain_loops<T: Real>(
+        target: Target,
+        extents: Extents,
+        a: Matrix<'_, T>,
+        b: Matrix<'_, T>,
+        c: &mut [T],
+        down: usize,
+    ) {
         for (i, j) in (0..extents.m).flat_map(|i| (0..extents.n).map(move |j| (i, j))) {
             let place = &mut c[i * down + j];
             let (start, sign) = match target {
@@ -483,7 +518,8 @@ mod tests {
         let Extents { m, n, k } = extents;
         let take = |count: usize, seed: usize| numbers(count, seed).into_iter().map(narrow).collect::<Vec<T>>();
         // One element of offset, and more between rows than there are columns.
-        let (a, b, start) = (take(1 + (m + 3) * (k + 3), 1), take(1 + (k + 2) * (n + 2), 5), take((m + 1) * (n + 5), 9));
+        let (a, b, start) =
+            (take(1 + (m + 3) * (k + 3), 1), take(1 + (k + 2) * (n + 2), 5), take((m + 1) * (n + 5), 9));
         for (a_turned, b_turned) in [(false, false), (true, false), (false, true), (true, true)] {
             let a = if a_turned { Matrix::new(&a[1..], 1, m + 3) } else { Matrix::new(&a[1..], k + 3, 1) };
             let b = if b_turned { Matrix::new(&b[1..], 1, k + 2) } else { Matrix::new(&b[1..], n + 2, 1) };

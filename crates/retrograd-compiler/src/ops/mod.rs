@@ -1,7 +1,7 @@
 //! What every op means: one row per op, in the file of its family.
 //!
-//! A row holds the name, the shape rule, the reference evaluation, the derivative, the lowering and the inputs of its automatic tests;
-//! text form, listing, tests and Python name follow from it.
+//! A row holds the name, the shape rule, the reference evaluation, the derivative, the lowering and the inputs of its
+//! automatic tests; text form, listing, tests and Python name follow from it.
 
 mod build;
 mod dot;
@@ -28,21 +28,25 @@ pub use dot::{DOT, DOT_ONTO, DotAxes, DotOrder};
 pub use effect::{CHECK, PROBE};
 pub use external::{EXTERNAL, PURE_EXTERNAL, RECORDED, STILL};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
-pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
+pub use gather::{
+    ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS,
+};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use linalg::{ADJUGATE, CHOLESKY, DET, DET_SIGN, INVERSE, LOGDET, LU, LU_PERMUTATION, QR, SOLVE, TRIANGULAR_SOLVE};
 pub use products::{PRODUCTS, Products, Start};
 pub use reduce::{SUM, SUM_CHUNK, SUM_LANES, sum_axes};
 pub use scalar::{
-    ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CLAMP, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP,
-    EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, LOGADDEXP2, LOGISTIC, LT, MAX, MIN,
-    MUL, Meaning, NE, NEG, NOT, OR, POW, REM, ROUND, RSQRT, SELECT, SHL, SHR, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, XOR, evaluate,
-    meaning,
+    ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CLAMP, CONVERT, COPYSIGN, COS, COSH, DIV,
+    EQ, ERF, ERFC, EXP, EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10,
+    LOGADDEXP, LOGADDEXP2, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG, NOT, OR, POW, REM, ROUND, RSQRT, SELECT, SHL,
+    SHR, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, XOR, evaluate, meaning,
 };
 pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
 pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, composed};
 pub use sort::{ARGSORT, SORT};
-pub use spectral::{AGREE, EIGENVECTORS, EIGVALSH, LEFT_VECTORS, NUCLEAR_NORM, PINV, POLAR, POLAR_SOLVE, RIGHT_VECTORS, SVDVALS};
+pub use spectral::{
+    AGREE, EIGENVECTORS, EIGVALSH, LEFT_VECTORS, NUCLEAR_NORM, PINV, POLAR, POLAR_SOLVE, RIGHT_VECTORS, SVDVALS,
+};
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {

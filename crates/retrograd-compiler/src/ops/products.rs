@@ -31,15 +31,21 @@ pub enum Start {
 impl Products {
     /// The attributes of its call.
     pub fn attrs(&self) -> Attrs {
-        let numbers =
-            [self.batch].into_iter().chain(self.extents).chain(self.lhs).chain(self.rhs).chain([usize::from(self.start == Start::Result)]);
+        let numbers = [self.batch]
+            .into_iter()
+            .chain(self.extents)
+            .chain(self.lhs)
+            .chain(self.rhs)
+            .chain([usize::from(self.start == Start::Result)]);
         Attrs::none().ints("products", numbers)
     }
 
     /// From the attributes of its call; panics on those of others.
     pub fn read(attrs: &Attrs) -> Products {
         let numbers = attrs.numbers("products");
-        let three = |first: usize| [0, 1, 2].map(|k| usize::try_from(numbers[first + k]).expect("extents and strides are not negative"));
+        let three = |first: usize| {
+            [0, 1, 2].map(|k| usize::try_from(numbers[first + k]).expect("extents and strides are not negative"))
+        };
         let start = if numbers[10] == 0 { Start::Zero } else { Start::Result };
         Products {
             batch: usize::try_from(numbers[0]).expect("a count is not negative"),
@@ -54,7 +60,8 @@ impl Products {
     pub fn spans(&self) -> [usize; 2] {
         let [m, n, k] = self.extents;
         let span = |extents: [usize; 3], strides: [usize; 3]| {
-            let last: usize = extents.iter().zip(strides).map(|(extent, stride)| extent.saturating_sub(1) * stride).sum();
+            let last: usize =
+                extents.iter().zip(strides).map(|(extent, stride)| extent.saturating_sub(1) * stride).sum();
             if extents.contains(&0) { 0 } else { last + 1 }
         };
         [span([self.batch, m, k], self.lhs), span([self.batch, k, n], self.rhs)]
@@ -71,7 +78,8 @@ impl Products {
     }
 }
 
-/// Chained contractions that are worth a call: over memory from the first element of a side on, with the attributes of [`Products`].
+/// Chained contractions that are worth a call: over memory from the first element of a side on, with the attributes of
+/// [`Products`].
 pub static PRODUCTS: Routine = Routine {
     by: By::Code,
     scratch: |types, attrs| vec![Type::new(types[0].dtype, [scratch_elements(Products::read(attrs).matrices())])],

@@ -1,16 +1,16 @@
 //! Reductions. The order of every sum is part of its meaning.
 //!
-//! A run of numbers is summed in the *blocked order*: chunks of [`SUM_CHUNK`]; in a chunk [`SUM_LANES`] partial sums from 0, number k
-//! going to partial k mod lanes; partials are added pairwise, halves first; chunk sums are added in order, from 0. It vectorises, can be
-//! split over threads by chunks, and depends on the shape alone.
+//! A run of numbers is summed in the *blocked order*: chunks of [`SUM_CHUNK`]; in a chunk [`SUM_LANES`] partial sums
+//! from 0, number k going to partial k mod lanes; partials are added pairwise, halves first; chunk sums are added in
+//! order, from 0. It vectorises, can be split over threads by chunks, and depends on the shape alone.
 
 use super::fold::number_only;
 use super::number::Number;
 use super::ops;
 use super::shape::{BROADCAST, check_axes, indices, one, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
-    each_number,
+    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type,
+    Value, View, each_number,
 };
 
 /// Steps of a sum that share partial sums.
@@ -53,7 +53,8 @@ fn pairwise<T: Number>(mut partials: [T; SUM_LANES], combine: fn(T, T) -> T) -> 
     partials[0]
 }
 
-/// How a sum over `axes` of `shape` runs: (kept axes, summed axes in ascending order, trailing summed axes in blocked order).
+/// How a sum over `axes` of `shape` runs: (kept axes, summed axes in ascending order, trailing summed axes in blocked
+/// order).
 pub fn sum_axes(rank: usize, axes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
     let blocked = (0..rank).rev().take_while(|axis| axes.contains(axis)).count();
     let kept = (0..rank).filter(|axis| !axes.contains(axis)).collect();
@@ -89,14 +90,19 @@ pub(super) fn in_order<T: Number>(array: &Array, attrs: &Attrs, ty: &Type, unit:
     let (shape, strides, x) = (array.shape(), array.ty().strides(), T::of(array));
     let (kept, ascending, blocked) = sum_axes(shape.len(), &attrs.sizes("axes"));
     let extents = |axes: &[usize]| axes.iter().map(|axis| shape[*axis]).collect::<Vec<_>>();
-    let flat = |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
+    let flat =
+        |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
     let row = |start: usize| match blocked.is_empty() {
         true => x[start],
-        false => self::blocked(indices(&extents(&blocked)).map(|index| x[start + flat(&blocked, &index)]), unit, combine),
+        false => {
+            self::blocked(indices(&extents(&blocked)).map(|index| x[start + flat(&blocked, &index)]), unit, combine)
+        }
     };
     let total = |start: usize| match ascending.is_empty() {
         true => row(start),
-        false => indices(&extents(&ascending)).fold(unit, |sum, index| combine(sum, row(start + flat(&ascending, &index)))),
+        false => {
+            indices(&extents(&ascending)).fold(unit, |sum, index| combine(sum, row(start + flat(&ascending, &index))))
+        }
     };
     Array::new(ty.shape.clone(), T::data(indices(&extents(&kept)).map(|index| total(flat(&kept, &index))).collect()))
 }

@@ -6,9 +6,12 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use super::number::{Bits, Float, Integer, Number};
 use super::{lanes, ops};
 use crate::ir::{
-    Array, Attr, Attrs, DType, Data, EXACT, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample,
+    Array, Attr, Attrs, DType, Data, EXACT, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row,
+    Rule, Sample,
 };
-use crate::ir::{Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number};
+use crate::ir::{
+    Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number,
+};
 use LaneFunction as F;
 use Partial::{Factor, Gate, MinusOne, Of, One, Zero};
 
@@ -175,7 +178,14 @@ ops! {
 }
 
 /// An elementwise row.
-const fn map(arity: usize, name: &'static str, scalar: Scalar, rule: Rule, cost: u32, domain: &'static [(f64, f64)]) -> Row {
+const fn map(
+    arity: usize,
+    name: &'static str,
+    scalar: Scalar,
+    rule: Rule,
+    cost: u32,
+    domain: &'static [(f64, f64)],
+) -> Row {
     Row {
         name,
         doc: "",
@@ -231,7 +241,8 @@ fn pow_by_exponent<'b>(args: &[Expr<'b>], power: Expr<'b>) -> Expr<'b> {
     args[0].unless(args[0].is_zero().binary(&OR, power.is_zero()), 1.0).unary(&LOG) * power
 }
 
-/// A coordinate over the squared distance from the origin, which need not be a number of ordinary size, and 0 where that is infinite.
+/// A coordinate over the squared distance from the origin, which need not be a number of ordinary size, and 0 where
+/// that is infinite.
 fn atan2_by<'b>(args: &[Expr<'b>], coordinate: Expr<'b>) -> Expr<'b> {
     let distance = args[0].binary(&HYPOT, args[1]);
     let far = distance.is_infinite();
@@ -319,7 +330,10 @@ pub fn evaluate(scalar: Scalar, args: &[&Array], ty: &Type) -> Result<Array, Err
     Ok(Array::new(ty.shape.clone(), elements(scalar, dtype, args)))
 }
 
-#[allow(clippy::cognitive_complexity, reason = "one line per op; what is counted are the choices of element types in the macros")]
+#[allow(
+    clippy::cognitive_complexity,
+    reason = "one line per op; what is counted are the choices of element types in the macros"
+)]
 fn elements(scalar: Scalar, dtype: DType, args: &[&Array]) -> Data {
     match scalar {
         Scalar::Add => each_number!(dtype, T => both(args, T::plus)),
@@ -473,7 +487,8 @@ fn map_samples(row: &Row) -> Vec<Sample> {
         samples.extend(shapes.into_iter().map(|shape| sample(Type::f64(shape), &|k| domain_of(row, k))));
     }
     if takes(DType::I64) {
-        let (divides, shifts) = (matches!(scalar, Scalar::Div | Scalar::Rem), matches!(scalar, Scalar::Shl | Scalar::Shr));
+        let (divides, shifts) =
+            (matches!(scalar, Scalar::Div | Scalar::Rem), matches!(scalar, Scalar::Shl | Scalar::Shr));
         // Counts that are negative, fit one width, both, or none.
         let second = if divides {
             (1.0, 9.0)
@@ -571,7 +586,8 @@ impl<'b> Expr<'b> {
         Expr::new(self.builder, self.builder.convert(holds.value, dtype))
     }
 
-    /// How far this is above the other; 0 where both are the same infinity. At ties of numbers it still has a derivative.
+    /// How far this is above the other; 0 where both are the same infinity. At ties of numbers it still has a
+    /// derivative.
     fn above(self, other: Expr<'b>) -> Expr<'b> {
         let infinite = self.unary(&IS_FINITE).unary(&NOT);
         (self - other).unless(infinite.binary(&AND, self.binary(&EQ, other)), 0.0)
@@ -587,6 +603,9 @@ impl<'b> Expr<'b> {
 
     /// This, but `x` where the condition holds.
     fn unless(self, condition: Expr<'b>, x: f64) -> Expr<'b> {
-        Expr::new(self.builder, self.builder.row(&SELECT, Attrs::none(), &[condition.value, self.like(x).value, self.value]))
+        Expr::new(
+            self.builder,
+            self.builder.row(&SELECT, Attrs::none(), &[condition.value, self.like(x).value, self.value]),
+        )
     }
 }

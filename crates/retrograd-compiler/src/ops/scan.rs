@@ -7,8 +7,8 @@ use super::ops;
 use super::scalar::DIV;
 use super::shape::{PAD, REVERSE, axis_of, check_axis, cut, one, shape_error, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Line, Lowering, Reduction, Row, Rule, Sample, Type, Value, View,
-    each_number,
+    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Line, Lowering, Reduction, Row, Rule, Sample, Type,
+    Value, View, each_number,
 };
 
 ops! {
@@ -74,7 +74,10 @@ fn linear<T: Number>(args: &[&Array], attrs: &Attrs) -> Array {
     let (a, mut result) = (T::of(args[0]), args[1].clone());
     let lines = lines(result.shape(), axis_of(attrs));
     let y = T::of_mut(&mut result);
-    lines.iter().flat_map(|line| line.windows(2)).for_each(|pair| y[pair[1]] = y[pair[1]].plus(a[pair[1]].times(y[pair[0]])));
+    lines
+        .iter()
+        .flat_map(|line| line.windows(2))
+        .for_each(|pair| y[pair[1]] = y[pair[1]].plus(a[pair[1]].times(y[pair[0]])));
     result
 }
 
@@ -85,7 +88,8 @@ pub(super) fn before(b: &Builder, x: Value, axis: usize, first: f64) -> Value {
         return x;
     }
     shape[axis] -= 1;
-    let (all_but_last, number) = (cut(b, x, &vec![0; shape.len()], &shape), b.full(&Type::scalar(b.ty(x).dtype), first));
+    let (all_but_last, number) =
+        (cut(b, x, &vec![0; shape.len()], &shape), b.full(&Type::scalar(b.ty(x).dtype), first));
     let low = (0..shape.len()).map(|k| usize::from(k == axis));
     b.row(&PAD, Attrs::none().ints("low", low).ints("high", shape.iter().map(|_| 0)), &[all_but_last, number])
 }
@@ -108,9 +112,15 @@ fn cumprod_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangent
     linear_scan(b, attrs, args[0], b.mul(before(b, y, axis_of(attrs), 1.0), given(tangents)))
 }
 
-/// dy_k = Σ dx_j / n over the n elements j ≤ k that equal y_k. They stand where y has not changed since, so that both sums start anew
-/// wherever y changes.
-fn cumulative_extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+/// dy_k = Σ dx_j / n over the n elements j ≤ k that equal y_k. They stand where y has not changed since, so that both
+/// sums start anew wherever y changes.
+fn cumulative_extreme_tangent(
+    b: &Builder,
+    attrs: &Attrs,
+    args: &[Value],
+    y: Value,
+    tangents: &[Option<Value>],
+) -> Value {
     let (goes_on, is) = (equal(b, y, before(b, y, axis_of(attrs), 0.0)), equal(b, args[0], y));
     let sum = linear_scan(b, attrs, goes_on, b.mul(is, given(tangents)));
     b.row(&DIV, Attrs::none(), &[sum, linear_scan(b, attrs, goes_on, is)])

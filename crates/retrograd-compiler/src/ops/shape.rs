@@ -5,8 +5,8 @@ use super::ops;
 use super::reduce::SUM;
 use super::scalar::evaluate;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Scalar,
-    Type, Value, View, each_element,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Element, Error, ErrorKind, Lowering, Pos, Row,
+    Rule, Sample, Scalar, Type, Value, View, each_element,
 };
 
 ops! {
@@ -60,13 +60,18 @@ pub fn composed(of: Composed, b: &Builder, attrs: &Attrs, args: &[Value]) -> Val
 /// An array with a window replaced, at a fixed place.
 fn put(b: &Builder, base: Value, window: Value, start: &[usize]) -> Value {
     let starts = start.iter().map(|start| b.int(*start as i64));
-    b.row(&UPDATE, Attrs::none().ints("step", start.iter().map(|_| 1)), &[base, window].into_iter().chain(starts).collect::<Vec<_>>())
+    b.row(
+        &UPDATE,
+        Attrs::none().ints("step", start.iter().map(|_| 1)),
+        &[base, window].into_iter().chain(starts).collect::<Vec<_>>(),
+    )
 }
 
 /// The window of an array at a fixed place.
 pub(super) fn cut(b: &Builder, from: Value, start: &[usize], shape: &[usize]) -> Value {
     let stop = start.iter().zip(shape).map(|(start, extent)| start + extent);
-    let attrs = Attrs::none().ints("start", start.iter().copied()).ints("stop", stop).ints("step", start.iter().map(|_| 1));
+    let attrs =
+        Attrs::none().ints("start", start.iter().copied()).ints("stop", stop).ints("step", start.iter().map(|_| 1));
     b.row(&SLICE, attrs, &[from])
 }
 
@@ -171,7 +176,8 @@ fn eval_iota(_: &Row, _: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, E
 fn infer_broadcast(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let (shape, axes) = (attrs.sizes("shape"), attrs.sizes("axes"));
     let ascending = axes.windows(2).all(|pair| pair[0] < pair[1]);
-    let fits = axes.len() == types[0].rank() && axes.iter().zip(&types[0].shape).all(|(axis, extent)| shape.get(*axis) == Some(extent));
+    let fits = axes.len() == types[0].rank()
+        && axes.iter().zip(&types[0].shape).all(|(axis, extent)| shape.get(*axis) == Some(extent));
     if !ascending || !fits {
         return shape_error(format!("`broadcast` cannot put {} on axes {axes:?} of shape {shape:?}", types[0]));
     }
@@ -194,7 +200,11 @@ fn transpose_broadcast(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Co
 fn infer_reshape(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let shape = attrs.sizes("shape");
     if Type::new(types[0].dtype, &shape[..]).checked_elements() != Some(types[0].elements()) {
-        return shape_error(format!("`reshape` cannot make shape {shape:?} of the {} elements of {}", types[0].elements(), types[0]));
+        return shape_error(format!(
+            "`reshape` cannot make shape {shape:?} of the {} elements of {}",
+            types[0].elements(),
+            types[0]
+        ));
     }
     Ok(Type::new(types[0].dtype, shape))
 }
@@ -253,7 +263,10 @@ fn pad_shape(shape: &[usize], attrs: &Attrs) -> Vec<usize> {
 fn infer_pad(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let (low, high) = (attrs.sizes("low"), attrs.sizes("high"));
     if types[1] != Type::scalar(types[0].dtype) || low.len() != types[0].rank() || high.len() != types[0].rank() {
-        return shape_error(format!("`pad` cannot put {low:?} before and {high:?} after {} with {}", types[0], types[1]));
+        return shape_error(format!(
+            "`pad` cannot put {low:?} before and {high:?} after {} with {}",
+            types[0], types[1]
+        ));
     }
     Ok(Type::new(types[0].dtype, pad_shape(&types[0].shape, attrs)))
 }
@@ -264,14 +277,19 @@ fn eval_pad(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array,
     let both = join(&[args[0], args[1]], &[args[0].len() + 1]);
     let source = |index: Vec<usize>| {
         let inside = (0..shape.len()).all(|axis| (low[axis]..low[axis] + shape[axis]).contains(&index[axis]));
-        if inside { (0..shape.len()).map(|axis| (index[axis] - low[axis]) * strides[axis]).sum() } else { args[0].len() }
+        if inside {
+            (0..shape.len()).map(|axis| (index[axis] - low[axis]) * strides[axis]).sum()
+        } else {
+            args[0].len()
+        }
     };
     Ok(pick(&both, &ty.shape, indices(&ty.shape).map(source)))
 }
 
 /// All elements of arrays of one element type, one array after the other.
 fn join(arrays: &[&Array], shape: &[usize]) -> Array {
-    let data = each_element!(arrays[0].dtype(), T => T::data(arrays.iter().flat_map(|array| T::of(array)).copied().collect()));
+    let data =
+        each_element!(arrays[0].dtype(), T => T::data(arrays.iter().flat_map(|array| T::of(array)).copied().collect()));
     Array::new(shape, data)
 }
 
@@ -295,7 +313,9 @@ fn infer_concat(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error>
     let [first, ..] = types else { return shape_error("`concat` needs an array".into()) };
     let axis = check_axis(row, first, attrs)?;
     let fits = |ty: &Type| {
-        ty.dtype == first.dtype && ty.rank() == first.rank() && (0..ty.rank()).all(|k| k == axis || ty.shape[k] == first.shape[k])
+        ty.dtype == first.dtype
+            && ty.rank() == first.rank()
+            && (0..ty.rank()).all(|k| k == axis || ty.shape[k] == first.shape[k])
     };
     match types.iter().find(|ty| !fits(ty)) {
         Some(other) => shape_error(format!("`concat` cannot join {first} and {other} along axis {axis}")),
@@ -377,7 +397,8 @@ fn constant_samples(_: &Row) -> Vec<Sample> {
 }
 
 fn iota_samples(_: &Row) -> Vec<Sample> {
-    let sample = |ty, axis| Sample { args: vec![], attrs: Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]) };
+    let sample =
+        |ty, axis| Sample { args: vec![], attrs: Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]) };
     vec![sample(Type::f64([5]), 0), sample(Type::new(DType::I64, [3, 4]), 1), sample(Type::new(DType::I64, [3, 4]), 0)]
 }
 
@@ -387,7 +408,9 @@ pub(super) fn one(row: &Row, shape: &[usize], attrs: Attrs) -> Sample {
 }
 
 fn broadcast_samples(row: &Row) -> Vec<Sample> {
-    let attrs = |shape: &[usize], axes: &[usize]| Attrs::none().ints("shape", shape.iter().copied()).ints("axes", axes.iter().copied());
+    let attrs = |shape: &[usize], axes: &[usize]| {
+        Attrs::none().ints("shape", shape.iter().copied()).ints("axes", axes.iter().copied())
+    };
     vec![
         one(row, &[], attrs(&[4], &[])),
         one(row, &[3], attrs(&[2, 3], &[1])),
@@ -402,5 +425,8 @@ fn reshape_samples(row: &Row) -> Vec<Sample> {
 }
 
 fn transpose_samples(row: &Row) -> Vec<Sample> {
-    vec![one(row, &[2, 3], Attrs::none().ints("axes", [1, 0])), one(row, &[2, 3, 4], Attrs::none().ints("axes", [2, 0, 1]))]
+    vec![
+        one(row, &[2, 3], Attrs::none().ints("axes", [1, 0])),
+        one(row, &[2, 3, 4], Attrs::none().ints("axes", [2, 0, 1])),
+    ]
 }

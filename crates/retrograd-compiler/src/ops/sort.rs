@@ -82,14 +82,22 @@ impl Lines {
         self.each(x, order, compare, |place, _, from| places[place] = from as i64);
     }
 
-    /// Tells every place of the result with the first element of its line and the index of the element that belongs there.
-    fn each<T>(&self, x: &[T], order: &mut [i64], compare: impl Fn(&T, &T) -> Ordering, mut tell: impl FnMut(usize, usize, usize)) {
+    /// Tells every place of the result with the first element of its line and the index of the element that belongs
+    /// there.
+    fn each<T>(
+        &self,
+        x: &[T],
+        order: &mut [i64],
+        compare: impl Fn(&T, &T) -> Ordering,
+        mut tell: impl FnMut(usize, usize, usize),
+    ) {
         let order = &mut order[..self.extent];
         for (a, b) in (0..self.outer).flat_map(|a| (0..self.inner).map(move |b| (a, b))) {
             let first = a * self.extent * self.inner + b;
             let at = |k: i64| &x[first + k as usize * self.inner];
             order.iter_mut().zip(0..).for_each(|(order, k)| *order = k);
-            // No two indices are equal, so that the order is the stable one, without the memory that a stable sort takes.
+            // No two indices are equal, so that the order is the stable one, without the memory that a stable sort
+            // takes.
             order.sort_unstable_by(|j, k| compare(at(*j), at(*k)).then(j.cmp(k)));
             order.iter().enumerate().for_each(|(k, from)| tell(first + k * self.inner, first, *from as usize));
         }

@@ -1,7 +1,7 @@
 //! `a[i] = a[i] + x` is `a[i] += x`.
 //!
-//! An update whose window is the old window plus something is an `add_at`. The sum is the same; its adjoint reads one window and leaves
-//! the cotangent of the array as it is, where that of the update clears the window and adds it again.
+//! An update whose window is the old window plus something is an `add_at`. The sum is the same; its adjoint reads one
+//! window and leaves the cotangent of the array as it is, where that of the update clears the window and adds it again.
 
 use super::edit::Editor;
 use super::functions::edit;
@@ -14,7 +14,9 @@ pub fn accumulate(program: &mut Program) -> bool {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(row, attrs) if *row == &ops::UPDATE => update(&mut editor, inst, attrs, function.ty(inst.results[0])),
+                Op::Row(row, attrs) if *row == &ops::UPDATE => {
+                    update(&mut editor, inst, attrs, function.ty(inst.results[0]))
+                }
                 Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
@@ -32,7 +34,13 @@ fn update(editor: &mut Editor<'_>, inst: &Inst, attrs: &Attrs, ty: &Type) {
         value = editor.row(&ops::NEG, Attrs::none(), vec![value], ty, &inst.pos);
     }
     if *editor.ty(value) != window {
-        value = editor.row(&ops::RESHAPE, Attrs::none().ints("shape", window.shape.clone()), vec![value], window, &inst.pos);
+        value = editor.row(
+            &ops::RESHAPE,
+            Attrs::none().ints("shape", window.shape.clone()),
+            vec![value],
+            window,
+            &inst.pos,
+        );
     }
     let operands = [&[args[0], value], &args[2..]].concat();
     let result = editor.row(&ops::ADD_AT, attrs.clone(), operands, ty.clone(), &inst.pos);
@@ -65,7 +73,12 @@ fn added(editor: &Editor<'_>, attrs: &Attrs, args: &[Value]) -> Option<(Value, S
 fn is_window(editor: &Editor<'_>, value: Value, attrs: &Attrs, args: &[Value]) -> bool {
     let source = under_reshapes(editor, value);
     let Some((row, found, operands)) = editor.definition(source) else { return false };
-    let known = || args[2..].iter().map(|v| editor.int(*v).and_then(|start| usize::try_from(start).ok())).collect::<Option<Vec<usize>>>();
+    let known = || {
+        args[2..]
+            .iter()
+            .map(|v| editor.int(*v).and_then(|start| usize::try_from(start).ok()))
+            .collect::<Option<Vec<usize>>>()
+    };
     let same_place = if row == &ops::DYNAMIC_SLICE {
         operands[1..] == args[2..]
     } else {

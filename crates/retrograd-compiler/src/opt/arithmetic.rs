@@ -1,28 +1,33 @@
 //! The roundings of what the user wrote are decided before anything is derived from it.
 //!
-//! `jit(f)` and `value_and_grad(f)` give the same bits of the value, and the body of a loop those of the bwd that computes it again,
-//! because all of them begin with the Program that [`fix`] gives: what may change roundings has been done, and what is left is marked
-//! [`exact`](crate::ir::EXACT). What `diff` adds later is free of marks, so that [`freeze`](super::freeze) works on that alone.
+//! `jit(f)` and `value_and_grad(f)` give the same bits of the value, and the body of a loop those of the bwd that
+//! computes it again, because all of them begin with the Program that [`fix`] gives: what may change roundings has been
+//! done, and what is left is marked [`exact`](crate::ir::EXACT). What `diff` adds later is free of marks, so that
+//! [`freeze`](super::freeze) works on that alone.
 //!
-//! In NumPy and in Rust `k - k` is 0, and so is `x*y - y*x`. An `fma` rounds one of two equal products and not the other, and the
-//! difference shows. So a sum is not contracted if both of its terms are products, or if its product has another use: who sees the
-//! product sees it rounded.
+//! In NumPy and in Rust `k - k` is 0, and so is `x*y - y*x`. An `fma` rounds one of two equal products and not the
+//! other, and the difference shows. So a sum is not contracted if both of its terms are products, or if its product has
+//! another use: who sees the product sees it rounded.
 
 use super::{reorder, unroll};
-use crate::ir::{Composed, CustomRule, FuncId, Function, Inst, Lowering, Op, Part, Program, Reduction, Row, Scalar, Value, Write};
+use crate::ir::{
+    Composed, CustomRule, FuncId, Function, Inst, Lowering, Op, Part, Program, Reduction, Row, Scalar, Value, Write,
+};
 use crate::ops::{ADD, MUL, NEG, SUB, SUM};
 
 /// Which roundings may differ from those of the operations that the user wrote, one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// A product that is added and seen nowhere else becomes part of one `fma`, and sums of products of arrays become contractions.
+    /// A product that is added and seen nowhere else becomes part of one `fma`, and sums of products of arrays become
+    /// contractions.
     #[default]
     Contracted,
     /// None: every operation is rounded as it is written, and sums are in the order in which they are written.
     Exact,
 }
 
-/// The Program, simplified and unrolled, with its roundings decided: all that is derived from it computes the same bits.
+/// The Program, simplified and unrolled, with its roundings decided: all that is derived from it computes the same
+/// bits.
 ///
 /// ```
 /// use retrograd_compiler::{ops, opt::{self, Arithmetic}};
@@ -54,7 +59,8 @@ pub fn fix(program: &Program, arithmetic: Arithmetic) -> Program {
 
 /// Marks instructions, function by function.
 fn mark(program: &mut Program, marked: &[Vec<bool>]) {
-    let insts = program.functions.iter_mut().zip(marked).flat_map(|(function, marked)| function.insts.iter_mut().zip(marked));
+    let insts =
+        program.functions.iter_mut().zip(marked).flat_map(|(function, marked)| function.insts.iter_mut().zip(marked));
     for (inst, _) in insts.filter(|(_, marked)| **marked) {
         if let Op::Row(_, attrs) = &mut inst.op {
             *attrs = std::mem::take(attrs).exact();
@@ -120,7 +126,8 @@ impl<'f> Products<'f> {
         products
     }
 
-    /// Whether somebody could see how products among these terms are rounded: all terms are, or one is used elsewhere, or comes from there.
+    /// Whether somebody could see how products among these terms are rounded: all terms are, or one is used elsewhere,
+    /// or comes from there.
     fn are_seen(&self, terms: &[Value]) -> bool {
         let holds = |v: &Value| self.holds[v.0 as usize];
         let alone = |v: &Value| self.uses_of_product(*v) == Some(1);
@@ -190,7 +197,9 @@ impl<'p> Flow<'p> {
         let params = |id: FuncId| (id, &program.function(id).params[..]);
         let ends = |id: FuncId| (id, &program.function(id).results[..]);
         match &inst.op {
-            Op::Row(row, _) if **row == MUL => self.products.push(self.first[usize::from(id)] + inst.results[0].0 as usize),
+            Op::Row(row, _) if **row == MUL => {
+                self.products.push(self.first[usize::from(id)] + inst.results[0].0 as usize)
+            }
             Op::Row(row, _) if passes_elements(row.lowering) => {
                 inst.args.iter().for_each(|v| self.goes((id, &[*v]), results));
             }
@@ -222,7 +231,8 @@ impl<'p> Flow<'p> {
             }
             // The functions of a custom rule take the arguments first, but for the backward one.
             Op::Call(op) => {
-                let backward = if let Some(CustomRule::Vjp { backward, .. }) = &op.rule { Some(*backward) } else { None };
+                let backward =
+                    if let Some(CustomRule::Vjp { backward, .. }) = &op.rule { Some(*backward) } else { None };
                 bodies.iter().filter(|body| Some(**body) != backward).for_each(|body| self.goes(args, params(*body)));
                 self.goes(ends(op.body), results);
             }
@@ -230,11 +240,21 @@ impl<'p> Flow<'p> {
     }
 }
 
-/// Whether elements of the result are elements of the arguments, but for their signs: a product is then as it was rounded.
+/// Whether elements of the result are elements of the arguments, but for their signs: a product is then as it was
+/// rounded.
 fn passes_elements(lowering: Lowering) -> bool {
     match lowering {
         Lowering::Map(scalar) => {
-            matches!(scalar, Scalar::Neg | Scalar::Abs | Scalar::Min | Scalar::Max | Scalar::Clamp | Scalar::CopySign | Scalar::Select)
+            matches!(
+                scalar,
+                Scalar::Neg
+                    | Scalar::Abs
+                    | Scalar::Min
+                    | Scalar::Max
+                    | Scalar::Clamp
+                    | Scalar::CopySign
+                    | Scalar::Select
+            )
         }
         Lowering::View(_) | Lowering::Pick(_) => true,
         Lowering::Write(write) | Lowering::Scatter(_, write) => matches!(write, Write::Set | Write::Max | Write::Min),

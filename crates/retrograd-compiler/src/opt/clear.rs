@@ -1,8 +1,9 @@
 //! What every step of an unwind ends by clearing, the next one clears as it begins.
 //!
-//! A loop that overwrites a window of an array leaves, in its adjoint, a cotangent whose window is zeros, and the step before adds to it. Zeros
-//! that are written where the adding starts need not be in memory at all: `plan` makes one sum of the window and what is added. The first step
-//! finds zeros in the window, so that clearing it once more changes nothing; after the last the window is cleared as before. The same bits.
+//! A loop that overwrites a window of an array leaves, in its adjoint, a cotangent whose window is zeros, and the step
+//! before adds to it. Zeros that are written where the adding starts need not be in memory at all: `plan` makes one sum
+//! of the window and what is added. The first step finds zeros in the window, so that clearing it once more changes
+//! nothing; after the last the window is cleared as before. The same bits.
 
 use super::edit::{Editor, literal};
 use super::functions::edit_unwinds;
@@ -17,7 +18,9 @@ pub fn clear(program: &mut Program) -> bool {
 fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {
     let bwd = out.function(op.bwd);
     let first = bwd.params.len() - op.running - op.emitted - op.adjoints;
-    let zeros_first = |clearing: &Clearing| editor.number(editor.values(&inst.args)[first + clearing.result]).is_some_and(|x| is_zero(&x));
+    let zeros_first = |clearing: &Clearing| {
+        editor.number(editor.values(&inst.args)[first + clearing.result]).is_some_and(|x| is_zero(&x))
+    };
     let clearings: Vec<Clearing> =
         (0..op.adjoints).filter_map(|k| Clearing::of(bwd, bwd.params[first + k], k)).filter(zeros_first).collect();
     if clearings.is_empty() {
@@ -61,7 +64,8 @@ impl Clearing {
         let end = bwd.results[result];
         let inst = bwd.insts.iter().position(|inst| inst.results.contains(&end))?;
         let Op::Row(row, attrs) = &bwd.insts[inst].op else { return None };
-        let reads = bwd.insts.iter().flat_map(|inst| &inst.args).chain(&bwd.results).filter(|read| **read == end).count();
+        let reads =
+            bwd.insts.iter().flat_map(|inst| &inst.args).chain(&bwd.results).filter(|read| **read == end).count();
         if **row != UPDATE || reads != 1 {
             return None;
         }
@@ -69,7 +73,16 @@ impl Clearing {
         let zero = number(bwd, *zeros).filter(is_zero)?;
         let starts = starts.iter().map(|v| Some(number(bwd, *v)?.as_i64()[0])).collect::<Option<Vec<i64>>>()?;
         let window = bwd.ty(*zeros).clone();
-        (*base != param).then(|| Clearing { param, result, inst, base: *base, zero, window, starts, attrs: attrs.clone() })
+        (*base != param).then(|| Clearing {
+            param,
+            result,
+            inst,
+            base: *base,
+            zero,
+            window,
+            starts,
+            attrs: attrs.clone(),
+        })
     }
 }
 
@@ -77,7 +90,9 @@ impl Clearing {
 fn number(function: &Function, value: Value) -> Option<Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
     match &inst.op {
-        Op::Row(row, attrs) if **row == CONSTANT => Some(attrs.array("value").clone()).filter(|value| value.ty().rank() == 0),
+        Op::Row(row, attrs) if **row == CONSTANT => {
+            Some(attrs.array("value").clone()).filter(|value| value.ty().rank() == 0)
+        }
         Op::Row(row, _) if **row == BROADCAST => number(function, inst.args[0]),
         Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
@@ -107,7 +122,8 @@ fn cleared(bwd: &Function, clearings: &[Clearing]) -> Function {
             map[old.0 as usize] = Some(new);
         }
     }
-    let ends = bwd.results.iter().enumerate().map(|(k, v)| clearings.iter().find(|c| c.result == k).map_or(*v, |c| c.base));
+    let ends =
+        bwd.results.iter().enumerate().map(|(k, v)| clearings.iter().find(|c| c.result == k).map_or(*v, |c| c.base));
     let results = ends.map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect();
     b.finish(results)
 }

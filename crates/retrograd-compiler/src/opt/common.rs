@@ -1,10 +1,11 @@
 //! Equal work is done once: instructions of one function, and functions of the Program.
 //!
-//! Values are numbered over the whole Program: a parameter by place and type, an instruction by its op, attributes (literals by their
-//! bits), the classes of its bodies and the numbers of its arguments. Two functions are of one class iff their parameters have the same
-//! types and their results the same numbers; order and dead code do not matter. Arguments are never swapped: a + b and b + a may be
-//! different NaNs. A call with a custom backward function equals no other: that function need not be linear (it clips, say), and what it
-//! makes of two cotangents is then not what it makes of their sum.
+//! Values are numbered over the whole Program: a parameter by place and type, an instruction by its op, attributes
+//! (literals by their bits), the classes of its bodies and the numbers of its arguments. Two functions are of one class
+//! iff their parameters have the same types and their results the same numbers; order and dead code do not matter.
+//! Arguments are never swapped: a + b and b + a may be different NaNs. A call with a custom backward function equals no
+//! other: that function need not be linear (it clips, say), and what it makes of two cotangents is then not what it
+//! makes of their sum.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,9 @@ pub(super) fn same(a: &Program, b: &Program) -> bool {
         (&a.params, &a.results, &a.types, a.insts.len()) == (&b.params, &b.results, &b.types, b.insts.len())
             && a.insts.iter().zip(&b.insts).all(same_inst)
     };
-    a.entry == b.entry && a.functions.len() == b.functions.len() && a.functions.iter().zip(&b.functions).all(same_function)
+    a.entry == b.entry
+        && a.functions.len() == b.functions.len()
+        && a.functions.iter().zip(&b.functions).all(same_function)
 }
 
 /// Equal numbers are equal values, for equal parameters.
@@ -54,8 +57,8 @@ pub(super) struct Class {
     is_custom: bool,
 }
 
-/// Whether the instructions of two functions come from the same places. Functions that differ only here stay apart, so that an error
-/// names its own line.
+/// Whether the instructions of two functions come from the same places. Functions that differ only here stay apart, so
+/// that an error names its own line.
 fn same_places(a: &Function, b: &Function) -> bool {
     let same = |(a, b): (&Inst, &Inst)| {
         let lines = (a.pos.line(), a.pos.file()) == (b.pos.line(), b.pos.file());
@@ -128,7 +131,11 @@ enum Args {
 
 impl Args {
     fn new(mut numbers: impl ExactSizeIterator<Item = Number>) -> Args {
-        if numbers.len() <= 3 { Args::Few([(); 3].map(|()| numbers.next().unwrap_or(Number::MAX))) } else { Args::Many(numbers.collect()) }
+        if numbers.len() <= 3 {
+            Args::Few([(); 3].map(|()| numbers.next().unwrap_or(Number::MAX)))
+        } else {
+            Args::Many(numbers.collect())
+        }
     }
 }
 
@@ -161,13 +168,15 @@ impl Numbering {
     /// The values of a function.
     pub(super) fn numbered(&mut self, function: &Function) -> Numbered {
         let params = function.params.iter().enumerate();
-        let params: Vec<Number> = params.map(|(place, v)| self.number(Key::Param(place, function.ty(*v).clone()), 1)).collect();
+        let params: Vec<Number> =
+            params.map(|(place, v)| self.number(Key::Param(place, function.ty(*v).clone()), 1)).collect();
         self.numbered_over(function, &params)
     }
 
     /// The values of a function over parameters with these numbers.
     pub(super) fn numbered_over(&mut self, function: &Function, params: &[Number]) -> Numbered {
-        let mut numbered = Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![], is_custom: false };
+        let mut numbered =
+            Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![], is_custom: false };
         function.params.iter().zip(params).for_each(|(v, number)| numbered.values[v.0 as usize] = *number);
         for inst in &function.insts {
             let args = Args::new(inst.args.iter().map(|v| numbered.of(*v)));
@@ -215,7 +224,8 @@ impl Numbering {
     /// Whether a custom backward function is part of an instruction.
     fn is_custom(&self, inst: &Inst) -> bool {
         let within = |body: FuncId| self.classes_of[usize::from(body)].is_custom;
-        matches!(&inst.op, Op::Call(CallOp { rule: Some(CustomRule::Vjp { .. }), .. })) || inst.bodies().into_iter().any(within)
+        matches!(&inst.op, Op::Call(CallOp { rule: Some(CustomRule::Vjp { .. }), .. }))
+            || inst.bodies().into_iter().any(within)
     }
 
     /// The number of what plays a role in a loop.
@@ -239,7 +249,8 @@ fn interned<K: Ord>(keys: &mut BTreeMap<K, u32>, key: K) -> u32 {
     *keys.entry(key).or_insert(next)
 }
 
-/// The numbers of the values of one function, and of its effects in their order; whether a custom backward function is part of it.
+/// The numbers of the values of one function, and of its effects in their order; whether a custom backward function is
+/// part of it.
 pub(super) struct Numbered {
     values: Vec<Number>,
     effects: Vec<Number>,
@@ -287,7 +298,9 @@ pub(crate) fn op_key(op: &Op, mut class: impl FnMut(FuncId) -> u32) -> OpKey {
             Some(CustomRule::Vjp { forward, backward }) => {
                 OpKey::Control(op.name(), [f.body, *forward, *backward].map(class).to_vec(), vec![])
             }
-            Some(CustomRule::Jvp { tangent }) => OpKey::Control(op.name(), [f.body, *tangent].map(class).to_vec(), vec![]),
+            Some(CustomRule::Jvp { tangent }) => {
+                OpKey::Control(op.name(), [f.body, *tangent].map(class).to_vec(), vec![])
+            }
         },
     }
 }

@@ -1,7 +1,8 @@
 //! Contraction: a product that is added or subtracted becomes one `fma`, which rounds once and is one instruction.
 //!
-//! This is the last rewrite and changes bits, of all sums that are not marked exact. It looks at the expression alone, never at the other
-//! uses of a product (what of the user's sums may be contracted, [`fix`](super::fix) has decided): so an expression becomes the same instruction in the body of a loop and in the bwd that computes it again, and
+//! This is the last rewrite and changes bits, of all sums that are not marked exact. It looks at the expression alone,
+//! never at the other uses of a product (what of the user's sums may be contracted, [`fix`](super::fix) has decided):
+//! so an expression becomes the same instruction in the body of a loop and in the bwd that computes it again, and
 //! `plan` finds them equal. A product that is repeated first stays, since an `fma` per element would save nothing.
 
 use super::edit::Editor;
@@ -10,7 +11,8 @@ use super::simplify_in_place;
 use crate::ir::{Attrs, Inst, Op, Program, Row, Value};
 use crate::ops::{ADD, FMA, MUL, NEG, SUB};
 
-/// The Program with every product that is added or subtracted contracted where the sum is not exact, of two products the first. Applied again, it changes nothing.
+/// The Program with every product that is added or subtracted contracted where the sum is not exact, of two products
+/// the first. Applied again, it changes nothing.
 ///
 /// ```
 /// use retrograd_compiler::{opt, ops};
@@ -83,8 +85,8 @@ fn product(editor: &Editor<'_>, term: Value, sign: Sign) -> Option<(Sign, [Value
     }
 }
 
-/// Factors whose product has this sign. A number among them takes it, because its negation is another number; else the second, because
-/// derivatives write the cotangent there: the negation of the first would be one more residual.
+/// Factors whose product has this sign. A number among them takes it, because its negation is another number; else the
+/// second, because derivatives write the cotangent there: the negation of the first would be one more residual.
 fn signed_product(editor: &mut Editor<'_>, inst: &Inst, [a, b]: [Value; 2], sign: Sign) -> [Value; 2] {
     if editor.number(a).is_some() && editor.number(b).is_none() {
         [signed(editor, inst, a, sign), b]

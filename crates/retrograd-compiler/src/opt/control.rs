@@ -1,9 +1,11 @@
-//! Control flow that is known: branches and loops of known length dissolve, what a loop does not change leaves its carries, and known
-//! numbers move into the bodies, where the planner and the back ends see them.
+//! Control flow that is known: branches and loops of known length dissolve, what a loop does not change leaves its
+//! carries, and known numbers move into the bodies, where the planner and the back ends see them.
 
 use super::edit::{Editor, literal, repeat};
 use super::functions::edit;
-use crate::ir::{Array, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Type, UnwindArgs, UnwindOp, Value, WhileOp};
+use crate::ir::{
+    Array, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Type, UnwindArgs, UnwindOp, Value, WhileOp,
+};
 
 /// Dissolves known control flow.
 pub fn control(program: &mut Program) -> bool {
@@ -61,8 +63,14 @@ fn rewrite_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &For
     }
     // A carry that the body returns as it came is an invariant, and its final value is its first.
     let fixed = fixed_carries(out.function(op.body), 1, op.carries);
-    let carried: Vec<Value> = pick(&inst.results[..op.carries], &fixed, false).chain(inst.results[op.carries..].iter().copied()).collect();
-    inst.results.iter().zip(c0).zip(&fixed).filter(|(_, fixed)| **fixed).for_each(|((result, c), _)| editor.bind(*result, *c));
+    let carried: Vec<Value> =
+        pick(&inst.results[..op.carries], &fixed, false).chain(inst.results[op.carries..].iter().copied()).collect();
+    inst.results
+        .iter()
+        .zip(c0)
+        .zip(&fixed)
+        .filter(|(_, fixed)| **fixed)
+        .for_each(|((result, c), _)| editor.bind(*result, *c));
     let body = settle_params(out, op.body, 1, &fixed, op.invariants);
     let body = drop_results(out, body, &fixed);
     let args = settled(&args, 1, &fixed, op.invariants);
@@ -88,8 +96,14 @@ fn rewrite_while(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &W
     }
     // A carry that the body returns as it came is an invariant of both, and its final value is its first.
     let fixed = fixed_carries(out.function(op.body), 0, op.carries);
-    let carried: Vec<Value> = pick(&inst.results[..op.carries], &fixed, false).chain(inst.results[op.carries..].iter().copied()).collect();
-    inst.results.iter().zip(c0).zip(&fixed).filter(|(_, fixed)| **fixed).for_each(|((result, c), _)| editor.bind(*result, *c));
+    let carried: Vec<Value> =
+        pick(&inst.results[..op.carries], &fixed, false).chain(inst.results[op.carries..].iter().copied()).collect();
+    inst.results
+        .iter()
+        .zip(c0)
+        .zip(&fixed)
+        .filter(|(_, fixed)| **fixed)
+        .for_each(|((result, c), _)| editor.bind(*result, *c));
     let [cond, body] = [op.cond, op.body].map(|body| settle_params(out, body, 0, &fixed, inv.len()));
     let body = drop_results(out, body, &fixed);
     let args = settled(&args, 0, &fixed, inv.len());
@@ -155,12 +169,20 @@ fn pick<'a>(list: &'a [Value], marks: &'a [bool], mark: bool) -> impl Iterator<I
     list.iter().zip(marks).filter(move |(_, found)| **found == mark).map(|(value, _)| *value)
 }
 
-/// A list with `carries ++ invariants` from the place `first` on, the marked carries moved to the end of the invariants.
+/// A list with `carries ++ invariants` from the place `first` on, the marked carries moved to the end of the
+/// invariants.
 fn settled(list: &[Value], first: usize, fixed: &[bool], invariants: usize) -> Vec<Value> {
     let (carries, rest) = list[first..].split_at(fixed.len());
     let (invariants, rest) = rest.split_at(invariants);
     let (kept, moved) = (pick(carries, fixed, false), pick(carries, fixed, true));
-    list[..first].iter().copied().chain(kept).chain(invariants.iter().copied()).chain(moved).chain(rest.iter().copied()).collect()
+    list[..first]
+        .iter()
+        .copied()
+        .chain(kept)
+        .chain(invariants.iter().copied())
+        .chain(moved)
+        .chain(rest.iter().copied())
+        .collect()
 }
 
 /// A copy of a body with the marked carries as invariants.
@@ -196,8 +218,8 @@ enum Fate {
     Same(usize),
 }
 
-/// Removes known and repeated arguments at `places`; a body's parameters correspond to the arguments from its offset on. Returns the
-/// remaining arguments and the changed bodies.
+/// Removes known and repeated arguments at `places`; a body's parameters correspond to the arguments from its offset
+/// on. Returns the remaining arguments and the changed bodies.
 fn sink(
     out: &mut Program,
     editor: &Editor<'_>,
@@ -228,7 +250,8 @@ fn sink(
 /// Makes parameters known inside a function.
 fn receive(body: &mut Function, fates: &[Fate], offset: usize, pos: &Pos) {
     let params = std::mem::take(&mut body.params);
-    let mut instead: Vec<Value> = (0..body.types.len()).map(|v| Value(u32::try_from(v).expect("fewer than 2^32 values"))).collect();
+    let mut instead: Vec<Value> =
+        (0..body.types.len()).map(|v| Value(u32::try_from(v).expect("fewer than 2^32 values"))).collect();
     let mut insts = Vec::new();
     for (param, fate) in params.iter().zip(fates) {
         match fate {
@@ -246,7 +269,9 @@ fn receive(body: &mut Function, fates: &[Fate], offset: usize, pos: &Pos) {
 /// Instructions that make a parameter: a literal, repeated where it has axes.
 fn define(body: &mut Function, insts: &mut Vec<Inst>, param: Value, number: &Array, pos: &Pos) {
     let shape = body.ty(param).shape.clone();
-    let mut push = |(row, attrs), args, result| insts.push(Inst { op: Op::Row(row, attrs), args, results: vec![result], pos: pos.clone() });
+    let mut push = |(row, attrs), args, result| {
+        insts.push(Inst { op: Op::Row(row, attrs), args, results: vec![result], pos: pos.clone() })
+    };
     if shape.is_empty() {
         return push(literal(number.clone()), vec![], param);
     }

@@ -1,11 +1,11 @@
 //! Dead code: what no result needs is not computed, per *result* of control flow.
 //!
-//! A function is sliced to the results that somebody reads. Inside, a loop is sliced to the carries that its live results need, by
-//! fixpoint; an unwind to the carries that its live backward results read and those that the body needs to compute them. Slices are
-//! made per use, so a body that two instructions share is never cut for the other.
+//! A function is sliced to the results that somebody reads. Inside, a loop is sliced to the carries that its live
+//! results need, by fixpoint; an unwind to the carries that its live backward results read and those that the body
+//! needs to compute them. Slices are made per use, so a body that two instructions share is never cut for the other.
 //!
-//! Kept places are lists of `bool`. The arguments of a loop or unwind correspond one to one to the parameters of its body or bwd, and
-//! likewise the results, so one list serves both sides.
+//! Kept places are lists of `bool`. The arguments of a loop or unwind correspond one to one to the parameters of its
+//! body or bwd, and likewise the results, so one list serves both sides.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use super::edit::Editor;
 use super::functions::compact;
 use crate::ir::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value, WhileOp};
 
-/// Takes away what no result needs: instructions, results and arguments of control flow, functions. The entry keeps its parameters and
-/// results.
+/// Takes away what no result needs: instructions, results and arguments of control flow, functions. The entry keeps its
+/// parameters and results.
 pub fn dead_code(program: &mut Program) -> bool {
     let mut slicer = Slicer::new(program);
     let entry = program.main();
@@ -28,12 +28,14 @@ pub fn dead_code(program: &mut Program) -> bool {
     changed
 }
 
-/// For each instruction of a function, whether a value of `roots` needs it. Bodies are those of `program`; the function itself need
-/// not be part of it.
+/// For each instruction of a function, whether a value of `roots` needs it. Bodies are those of `program`; the function
+/// itself need not be part of it.
 pub fn live_insts(function: &Function, program: &Program, roots: &[Value]) -> Vec<bool> {
     let used = Slicer::new(program).used(function, roots.iter().copied());
     let effects = program.effects();
-    let live = |inst: &Inst| inst.results.iter().any(|v| used[v.0 as usize]) || inst.has_effect(|body| effects[usize::from(body)]);
+    let live = |inst: &Inst| {
+        inst.results.iter().any(|v| used[v.0 as usize]) || inst.has_effect(|body| effects[usize::from(body)])
+    };
     function.insts.iter().map(live).collect()
 }
 
@@ -58,7 +60,13 @@ struct Kept {
 
 impl<'p> Slicer<'p> {
     fn new(program: &'p Program) -> Slicer<'p> {
-        Slicer { program, effects: program.effects(), reads: BTreeMap::new(), made: BTreeMap::new(), functions: Vec::new() }
+        Slicer {
+            program,
+            effects: program.effects(),
+            reads: BTreeMap::new(),
+            made: BTreeMap::new(),
+            functions: Vec::new(),
+        }
     }
 
     /// Which values of a function its roots need, by number.
@@ -107,7 +115,9 @@ impl<'p> Slicer<'p> {
             Op::Unwind(op) => self.keep_unwind(op, results),
             Op::Call(CallOp { body, rule: None }) => Kept { args: self.reads(*body, &results), results },
             // The functions of a rule take and return what the body does, so nothing of it goes.
-            Op::Call(CallOp { rule: Some(_), .. }) => Kept { args: vec![true; inst.args.len()], results: vec![true; results.len()] },
+            Op::Call(CallOp { rule: Some(_), .. }) => {
+                Kept { args: vec![true; inst.args.len()], results: vec![true; results.len()] }
+            }
         }
     }
 
@@ -129,17 +139,20 @@ impl<'p> Slicer<'p> {
         Kept { args, results }
     }
 
-    /// A carry is live iff its final value is read, or the condition or a live result of the body reads it. The trips are always there.
+    /// A carry is live iff its final value is read, or the condition or a live result of the body reads it. The trips
+    /// are always there.
     fn keep_while(&mut self, op: &WhileOp, mut results: Vec<bool>) -> Kept {
         let mut args = self.reads(op.cond, &[true]);
         merge(&mut args, &results[..op.carries]);
-        while merge(&mut results[..op.carries], &args[..op.carries]) | merge(&mut args, &self.reads(op.body, &results[..op.carries])) {}
+        while merge(&mut results[..op.carries], &args[..op.carries])
+            | merge(&mut args, &self.reads(op.body, &results[..op.carries]))
+        {}
         results[op.carries] = true;
         Kept { args, results }
     }
 
-    /// Backwards first: an adjoint or running cotangent is live iff its result is read or a live result of bwd reads it. Then the
-    /// carries: those that bwd reads, and those that the body reads to compute them.
+    /// Backwards first: an adjoint or running cotangent is live iff its result is read or a live result of bwd reads
+    /// it. Then the carries: those that bwd reads, and those that the body reads to compute them.
     fn keep_unwind(&mut self, op: &UnwindOp, mut results: Vec<bool>) -> Kept {
         let inputs = 1 + op.carries + op.invariants + op.streams;
         let (adjoints, running) = (inputs, inputs + op.adjoints + op.emitted);
@@ -196,7 +209,9 @@ impl<'p> Slicer<'p> {
 
     fn add(&mut self, slice: Function) -> FuncId {
         self.functions.push(slice);
-        FuncId(u32::try_from(self.program.functions.len() + self.functions.len() - 1).expect("fewer than 2^32 functions"))
+        FuncId(
+            u32::try_from(self.program.functions.len() + self.functions.len() - 1).expect("fewer than 2^32 functions"),
+        )
     }
 
     /// The op over sliced bodies.
@@ -212,7 +227,12 @@ impl<'p> Slicer<'p> {
                 let (_, carries, invariants, xs) = op.args(args);
                 let (_, ys) = op.results(results);
                 let (carries, invariants, streams) = (count(carries), count(invariants), count(xs) + count(ys));
-                Op::For(ForOp { body: self.slice(op.body, results, args), carries, invariants, bound: bound(op.bound, streams) })
+                Op::For(ForOp {
+                    body: self.slice(op.body, results, args),
+                    carries,
+                    invariants,
+                    bound: bound(op.bound, streams),
+                })
             }
             Op::Unwind(op) => {
                 let groups = op.args(args);

@@ -1,8 +1,9 @@
 //! A sum that is added to in every step is taken once, after the loop.
 //!
-//! The cotangent of a number that all elements of an array share is, in the adjoint of a pointwise loop, `r = r + sum v` in every step.
-//! Adding the arrays element by element and summing at the end gives the same number up to rounding, and a loop whose steps treat their
-//! elements alike: `plan` can run it tile by tile. It changes bits, so it belongs to [`freeze`](super::freeze), for every plan alike.
+//! The cotangent of a number that all elements of an array share is, in the adjoint of a pointwise loop, `r = r + sum
+//! v` in every step. Adding the arrays element by element and summing at the end gives the same number up to rounding,
+//! and a loop whose steps treat their elements alike: `plan` can run it tile by tile. It changes bits, so it belongs to
+//! [`freeze`](super::freeze), for every plan alike.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,8 @@ pub fn defer(program: &mut Program) -> bool {
 fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {
     let bwd = out.function(op.bwd);
     let running = bwd.params.len() - op.running..bwd.params.len();
-    let sums: Vec<Sums> = running.clone().filter_map(|place| Sums::of(bwd, place, op.adjoints + place - running.start)).collect();
+    let sums: Vec<Sums> =
+        running.clone().filter_map(|place| Sums::of(bwd, place, op.adjoints + place - running.start)).collect();
     let Some(shape) = sums.first().map(|sums| bwd.ty(sums.terms[0]).shape.clone()) else { return editor.copy(inst) };
     let gone: BTreeSet<usize> = sums.iter().flat_map(|sums| sums.insts.iter().copied()).collect();
     let alike = sums.iter().flat_map(|sums| &sums.terms).all(|term| bwd.ty(*term).shape == shape);
@@ -100,10 +102,12 @@ impl Sums {
 }
 
 fn is_read_once(function: &Function, value: Value) -> bool {
-    function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).filter(|read| **read == value).count() == 1
+    function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).filter(|read| **read == value).count()
+        == 1
 }
 
-/// Whether a step, without these instructions, computes every element from the same elements of arrays of this shape, and from numbers.
+/// Whether a step, without these instructions, computes every element from the same elements of arrays of this shape,
+/// and from numbers.
 fn is_pointwise(function: &Function, shape: &[usize], without: &BTreeSet<usize>) -> bool {
     let fits = |value: &Value| function.ty(*value).rank() == 0 || function.ty(*value).shape == shape;
     let computes = |inst: &Inst| match &inst.op {
@@ -114,7 +118,8 @@ fn is_pointwise(function: &Function, shape: &[usize], without: &BTreeSet<usize>)
         }
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
     };
-    function.params.iter().all(fits) && function.insts.iter().enumerate().all(|(k, inst)| without.contains(&k) || computes(inst))
+    function.params.iter().all(fits)
+        && function.insts.iter().enumerate().all(|(k, inst)| without.contains(&k) || computes(inst))
 }
 
 /// The step with arrays in place of the running numbers.
@@ -128,7 +133,12 @@ fn deferred(mut bwd: Function, sums: &[Sums], gone: &BTreeSet<usize>, shape: &[u
             let result = Value(u32::try_from(bwd.types.len()).expect("fewer than 2^32 values"));
             bwd.types.push(bwd.ty(*term).clone());
             let args = vec![total, *term];
-            bwd.insts.push(Inst { op: Op::Row(&ADD, Attrs::none()), args, results: vec![result], pos: inst.pos.clone() });
+            bwd.insts.push(Inst {
+                op: Op::Row(&ADD, Attrs::none()),
+                args,
+                results: vec![result],
+                pos: inst.pos.clone(),
+            });
             total = result;
         }
         bwd.results[sums.result] = total;

@@ -5,7 +5,8 @@ use crate::ops::{BROADCAST, CONSTANT};
 
 /// The old function, the new one so far, and which new value stands for each old one.
 ///
-/// As long as the new one is no more than the beginning of the old one, nothing is copied: most passes change nothing in most functions.
+/// As long as the new one is no more than the beginning of the old one, nothing is copied: most passes change nothing
+/// in most functions.
 pub(super) struct Editor<'f> {
     from: &'f Function,
     /// Instructions that are as they were, where so far all are; then `to` has parameters only.
@@ -105,7 +106,8 @@ impl<'f> Editor<'f> {
         results.iter().zip(new).for_each(|(old, new)| self.bind(*old, new));
     }
 
-    /// Whether the new function goes on as the old one: with this instruction, whose values have the same numbers in both.
+    /// Whether the new function goes on as the old one: with this instruction, whose values have the same numbers in
+    /// both.
     fn keep(&mut self, inst: &Inst) -> bool {
         let next = self.same.filter(|kept| self.from.insts.get(*kept).is_some_and(|next| std::ptr::eq(next, inst)));
         let numbers = self.next().0..;
@@ -186,9 +188,9 @@ impl<'f> Editor<'f> {
     pub(super) fn number(&self, value: Value) -> Option<Array> {
         let (row, attrs, args) = self.definition(value)?;
         match row.lowering {
-            Lowering::Constant => {
-                Some(attrs.array("value")).filter(|literal| literal.len() == 1).map(|literal| literal.clone().reshaped([]))
-            }
+            Lowering::Constant => Some(attrs.array("value"))
+                .filter(|literal| literal.len() == 1)
+                .map(|literal| literal.clone().reshaped([])),
             Lowering::View(View::Broadcast) => self.number(args[0]),
             Lowering::Map(_)
             | Lowering::Convert
@@ -217,7 +219,8 @@ impl<'f> Editor<'f> {
     /// The new function, with these results of the old one; `None` where it is the old one.
     pub(super) fn finish_with(mut self, results: &[Value]) -> Option<Function> {
         let from = self.from;
-        let whole = self.to.params == from.params && results == from.results && self.definitions.len() == from.types.len();
+        let whole =
+            self.to.params == from.params && results == from.results && self.definitions.len() == from.types.len();
         if whole && self.same == Some(from.insts.len()) {
             return None;
         }

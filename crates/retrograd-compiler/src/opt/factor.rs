@@ -1,17 +1,21 @@
 //! What a step backwards over numbers does with their cotangents, as one sum of products.
 //!
-//! In the adjoint of a recurrence every step waits for the cotangents `a` of the one before it, through each instruction between. A step
-//! is linear in them, `a' = J a + b`, and `J` and `b` do not depend on `a`: computed apart, they are ready before `a` is, and the wait is
-//! one `fma` for each element of a row of `J`. It changes bits, so it belongs to [`freeze`](super::freeze), for every plan alike.
+//! In the adjoint of a recurrence every step waits for the cotangents `a` of the one before it, through each
+//! instruction between. A step is linear in them, `a' = J a + b`, and `J` and `b` do not depend on `a`: computed apart,
+//! they are ready before `a` is, and the wait is one `fma` for each element of a row of `J`. It changes bits, so it
+//! belongs to [`freeze`](super::freeze), for every plan alike.
 //!
-//! Where an element of `J` is beyond the range of floats, `(a p) q` may be a number although `a (p q)` is none. So a step asks whether
-//! its `J` is within, which does not wait for `a`, and otherwise goes the way it went before.
+//! Where an element of `J` is beyond the range of floats, `(a p) q` may be a number although `a (p q)` is none. So a
+//! step asks whether its `J` is within, which does not wait for `a`, and otherwise goes the way it went before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edit::Editor;
 use super::functions::edit_unwinds;
-use crate::ir::{Array, Attrs, Builder, DType, Element, Function, IfOp, Inst, Op, Pos, Program, Row, Type, UnwindOp, Value, each_element};
+use crate::ir::{
+    Array, Attrs, Builder, DType, Element, Function, IfOp, Inst, Op, Pos, Program, Row, Type, UnwindOp, Value,
+    each_element,
+};
 use crate::ops::{ABS, ADD, AND, GE, LE, MUL, NEG, SUB};
 
 /// Most cotangents of a step: with more, `J` is more work than what it replaces.
@@ -155,13 +159,15 @@ impl<'f> Forms<'f> {
 
     /// A product with a number that does not depend on cotangents.
     fn scaled(&mut self, form: &Form, by: Value, pos: &Pos) -> Option<Form> {
-        let mut guards: BTreeSet<Guard> = form.factors.iter().flatten().filter_map(|factor| self.within(*factor)).collect();
+        let mut guards: BTreeSet<Guard> =
+            form.factors.iter().flatten().filter_map(|factor| self.within(*factor)).collect();
         match self.editor.number(by).map(|number| is_at_most_one(&number)) {
             Some(small) if form.terms() > 1 && !small => return None,
             None if form.terms() > 1 => drop(guards.insert(Guard::AtMostOne(by))),
             Some(_) | None => {}
         }
-        let mut scaled = self.each(form, |forms, value| if value == forms.one { by } else { forms.row(&MUL, &[value, by], pos) });
+        let mut scaled =
+            self.each(form, |forms, value| if value == forms.one { by } else { forms.row(&MUL, &[value, by], pos) });
         scaled.guards.append(&mut guards);
         Some(scaled)
     }
@@ -189,20 +195,23 @@ impl<'f> Forms<'f> {
         terms - usize::from(free)
     }
 
-    /// What must hold of a factor before it is multiplied by anything. Of one that the step had before nothing, because the old way
-    /// multiplies by it, too; and nothing of a rest, which is what the old way computes from cotangents that are zero.
+    /// What must hold of a factor before it is multiplied by anything. Of one that the step had before nothing, because
+    /// the old way multiplies by it, too; and nothing of a rest, which is what the old way computes from cotangents
+    /// that are zero.
     fn within(&self, factor: Value) -> Option<Guard> {
         self.made.contains(&factor).then_some(Guard::Within(factor))
     }
 
     /// Lets sums stand for old values: where guards hold, if there are any.
     fn replace(&mut self, out: &mut Program, cotangents: &[Value], new: &[(Value, Form)]) {
-        let factors: BTreeSet<Value> = new.iter().flat_map(|(_, form)| form.factors.iter().flatten().copied()).collect();
+        let factors: BTreeSet<Value> =
+            new.iter().flat_map(|(_, form)| form.factors.iter().flatten().copied()).collect();
         let inside = new.iter().flat_map(|(_, form)| form.guards.iter().copied());
         let guards: BTreeSet<Guard> = factors.iter().filter_map(|factor| self.within(*factor)).chain(inside).collect();
         let holds: Vec<Value> = guards.into_iter().map(|guard| self.holds(guard)).collect();
         let chain = self.chain(new);
-        let read = chain.iter().flat_map(|inst| &inst.args).filter(|v| !chain.iter().any(|inst| inst.results.contains(v)));
+        let read =
+            chain.iter().flat_map(|inst| &inst.args).filter(|v| !chain.iter().any(|inst| inst.results.contains(v)));
         let cotangents = self.editor.values(cotangents);
         let rests = new.iter().filter_map(|(_, form)| form.rest);
         let read = read.map(|v| self.editor.values(&[*v])[0]);
@@ -213,7 +222,12 @@ impl<'f> Forms<'f> {
             None => self.editor.inline(&sums, &args),
             Some(holds) => {
                 let op = Op::If(IfOp { then_body: out.add(sums), else_body: out.add(self.before(&args, &chain, new)) });
-                self.editor.push(op, [&[holds], args.as_slice()].concat(), vec![self.ty.clone(); new.len()], &self.pos.clone())
+                self.editor.push(
+                    op,
+                    [&[holds], args.as_slice()].concat(),
+                    vec![self.ty.clone(); new.len()],
+                    &self.pos.clone(),
+                )
             }
         };
         new.iter().zip(results).for_each(|((old, _), result)| self.editor.bind(*old, result));
@@ -223,7 +237,9 @@ impl<'f> Forms<'f> {
     fn chain(&self, new: &[(Value, Form)]) -> Vec<&'f Inst> {
         let mut needed: BTreeSet<Value> = new.iter().map(|(old, _)| *old).collect();
         let mut chain = vec![];
-        for inst in self.old.insts.iter().rev().filter(|inst| inst.results.iter().any(|v| self.waits[v.0 as usize].is_some())) {
+        for inst in
+            self.old.insts.iter().rev().filter(|inst| inst.results.iter().any(|v| self.waits[v.0 as usize].is_some()))
+        {
             if inst.results.iter().any(|v| needed.contains(v)) {
                 needed.extend(&inst.args);
                 chain.push(inst);
@@ -237,8 +253,9 @@ impl<'f> Forms<'f> {
     fn before(&self, args: &[Value], chain: &[&Inst], new: &[(Value, Form)]) -> Function {
         let (builder, at) = self.body("before", args);
         let mut values: BTreeMap<Value, Value> = BTreeMap::new();
-        let value =
-            |values: &BTreeMap<Value, Value>, old: &Value| values.get(old).copied().unwrap_or_else(|| at[&self.editor.values(&[*old])[0]]);
+        let value = |values: &BTreeMap<Value, Value>, old: &Value| {
+            values.get(old).copied().unwrap_or_else(|| at[&self.editor.values(&[*old])[0]])
+        };
         for inst in chain {
             let args = inst.args.iter().map(|old| value(&values, old)).collect();
             let results = builder.copy(self.old, inst, args);
@@ -252,7 +269,8 @@ impl<'f> Forms<'f> {
     fn sums(&self, args: &[Value], cotangents: &[Value], new: &[(Value, Form)]) -> Function {
         let (builder, at) = self.body("factored", args);
         let sum = |form: &Form| {
-            let terms: Vec<(Value, Value)> = form.factors.iter().zip(cotangents).filter_map(|(factor, a)| Some(((*factor)?, *a))).collect();
+            let terms: Vec<(Value, Value)> =
+                form.factors.iter().zip(cotangents).filter_map(|(factor, a)| Some(((*factor)?, *a))).collect();
             let (alone, products): (Vec<_>, Vec<_>) = terms.into_iter().partition(|(factor, _)| *factor == self.one);
             let mut sum = form.rest.map(|rest| at[&rest]);
             for (factor, cotangent) in alone.into_iter().chain(products) {
@@ -305,8 +323,8 @@ fn is_at_most_one(number: &Array) -> bool {
     each_element!(number.dtype(), T => T::of(number)[0].to_f64().abs() <= 1.0)
 }
 
-/// What a factor is within: from where the last bit is as small against it as it is against 1, times what a product loses that is too
-/// small for a float, up to the largest float.
+/// What a factor is within: from where the last bit is as small against it as it is against 1, times what a product
+/// loses that is too small for a float, up to the largest float.
 fn range(dtype: DType) -> (f64, f64) {
     match dtype {
         DType::F32 => (f64::from(f32::MIN_POSITIVE / f32::EPSILON), f64::from(f32::MAX)),

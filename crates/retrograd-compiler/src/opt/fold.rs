@@ -1,7 +1,8 @@
 //! Constants fold, and identities of rows are a table: one line per law.
 //!
-//! Every law holds bit for bit, on NaN, infinities and both zeros, or it is not here: x + 0 is not x (-0 + 0 = 0), x · 0 is not 0
-//! (∞ · 0 is a NaN), -1 · x is not -x (a NaN keeps its sign under the product). Of NaNs, the laws leave a signalling one signalling.
+//! Every law holds bit for bit, on NaN, infinities and both zeros, or it is not here: x + 0 is not x (-0 + 0 = 0), x ·
+//! 0 is not 0 (∞ · 0 is a NaN), -1 · x is not -x (a NaN keeps its sign under the product). Of NaNs, the laws leave a
+//! signalling one signalling.
 
 use super::edit::{Editor, literal, repeat};
 use super::functions::edit;
@@ -143,7 +144,9 @@ static REWRITES: &[Rewrite] = &[
     law(&ops::SELECT, "select(true, x, y) = x", |s| s.second_if(s.holds(0, true))),
     law(&ops::SELECT, "select(false, x, y) = y", |s| s.holds(0, false).then(|| Becomes::Value(s.args[2]))),
     law(&ops::SELECT, "select(p, x, x) = x", |s| s.second_if(s.args[1] == s.args[2])),
-    law(&ops::CHECK, "check(all x) = check(x)", |s| s.inner(&ops::ALL).map(|(_, x)| Becomes::Row(s.row, s.attrs.clone(), x.to_vec()))),
+    law(&ops::CHECK, "check(all x) = check(x)", |s| {
+        s.inner(&ops::ALL).map(|(_, x)| Becomes::Row(s.row, s.attrs.clone(), x.to_vec()))
+    }),
     law(&ops::CONVERT, "x to its own type = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
     law(&ops::CONSTANT, "a literal of one number = that number, repeated", uniform_literal),
     law(&ops::RESHAPE, "x under its own shape = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
@@ -251,23 +254,30 @@ fn slice_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
     site.first_if(site.editor.ty(site.args[0]) == site.ty)
 }
 
-/// Vectors that were written, also behind updates that wrote elsewhere: of other arrays it would keep what was written beside them. What was
-/// written is read, never the array before: that may be overwritten by then.
+/// Vectors that were written, also behind updates that wrote elsewhere: of other arrays it would keep what was written
+/// beside them. What was written is read, never the array before: that may be overwritten by then.
 fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
     let [start, stop] = ["start", "stop"].map(|name| site.attrs.sizes(name));
     let mut array = site.args[0];
     loop {
         let (_, attrs, args) = site.editor.definition(array).filter(|(row, ..)| **row == ops::UPDATE)?;
         let (whole, window) = (&site.editor.ty(args[0]).shape, &site.editor.ty(args[1]).shape);
-        let first = args[2..].iter().map(|v| site.editor.int(*v).and_then(|k| usize::try_from(k).ok())).collect::<Option<Vec<usize>>>()?;
+        let first = args[2..]
+            .iter()
+            .map(|v| site.editor.int(*v).and_then(|k| usize::try_from(k).ok()))
+            .collect::<Option<Vec<usize>>>()?;
         let fits = (0..whole.len()).all(|k| attrs.sizes("step")[k] == 1 && first[k] + window[k] <= whole[k]);
         if !fits {
             return None;
         }
         if (0..whole.len()).all(|k| first[k] <= start[k] && stop[k] <= first[k] + window[k]) {
             vectors(site, args[1])?;
-            let moved = |places: &[usize]| places.iter().zip(&first).map(|(place, first)| place - first).collect::<Vec<_>>();
-            let attrs = Attrs::none().ints("start", moved(&start)).ints("stop", moved(&stop)).ints("step", site.attrs.sizes("step"));
+            let moved =
+                |places: &[usize]| places.iter().zip(&first).map(|(place, first)| place - first).collect::<Vec<_>>();
+            let attrs = Attrs::none()
+                .ints("start", moved(&start))
+                .ints("stop", moved(&stop))
+                .ints("step", site.attrs.sizes("step"));
             return Some(Becomes::Row(&ops::SLICE, attrs, vec![args[1]]));
         }
         if (0..whole.len()).all(|k| start[k] < first[k] + window[k] && first[k] < stop[k]) {
@@ -284,11 +294,14 @@ fn vectors(site: &Site<'_, '_>, value: Value) -> Option<&'static Row> {
     row.attrs.contains(&"columns").then_some(row)
 }
 
-/// Vectors that nobody reads have no part in what is differentiated: their values may coincide. They may be rows, by a transpose.
+/// Vectors that nobody reads have no part in what is differentiated: their values may coincide. They may be rows, by a
+/// transpose.
 fn columns_of_vectors(site: &Site<'_, '_>) -> Option<Becomes> {
     let (outer, of_outer, inside) = site.editor.definition(site.args[0])?;
-    let axes: Vec<usize> = if *outer == ops::TRANSPOSE { of_outer.sizes("axes") } else { (0..site.ty.rank()).collect() };
-    let (row, attrs, args) = if *outer == ops::TRANSPOSE { site.editor.definition(inside[0])? } else { (outer, of_outer, inside) };
+    let axes: Vec<usize> =
+        if *outer == ops::TRANSPOSE { of_outer.sizes("axes") } else { (0..site.ty.rank()).collect() };
+    let (row, attrs, args) =
+        if *outer == ops::TRANSPOSE { site.editor.definition(inside[0])? } else { (outer, of_outer, inside) };
     let (whole, rank) = (&site.editor.ty(site.args[0]).shape, site.ty.rank());
     if !row.attrs.contains(&"columns") {
         return None;
@@ -317,7 +330,8 @@ fn known_window(site: &Site<'_, '_>) -> Option<Becomes> {
     if !fits {
         return None;
     }
-    let starts: Vec<usize> = starts.iter().map(|start| usize::try_from(*start).expect("a clamped start is not negative")).collect();
+    let starts: Vec<usize> =
+        starts.iter().map(|start| usize::try_from(*start).expect("a clamped start is not negative")).collect();
     let span = |k: usize| if sizes[k] == 0 { 0 } else { (sizes[k] - 1) * step[k] + 1 };
     let stops: Vec<usize> = (0..sizes.len()).map(|k| starts[k] + span(k)).collect();
     let attrs = Attrs::none().ints("start", starts).ints("stop", stops).ints("step", step);
@@ -326,7 +340,8 @@ fn known_window(site: &Site<'_, '_>) -> Option<Becomes> {
 
 /// A window of the array's own shape that starts at 0, as it must.
 fn update_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
-    let everything = site.editor.ty(site.args[1]) == site.ty && site.args[2..].iter().all(|v| site.editor.int(*v) == Some(0));
+    let everything =
+        site.editor.ty(site.args[1]) == site.ty && site.args[2..].iter().all(|v| site.editor.int(*v) == Some(0));
     site.second_if(everything)
 }
 

@@ -43,8 +43,8 @@ fn reached(program: &Program) -> Vec<FuncId> {
     order
 }
 
-/// A pass that edits functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in
-/// it, and returns what it becomes, if anything else. Whether any function became another.
+/// A pass that edits functions, bodies before their users: `pass` gets the new Program so far and a function whose
+/// bodies are already in it, and returns what it becomes, if anything else. Whether any function became another.
 pub(super) fn edit(program: &mut Program, mut pass: impl FnMut(&mut Program, &Function) -> Option<Function>) -> bool {
     let mut changed = false;
     rewrite(program, |out, function| {
@@ -55,8 +55,12 @@ pub(super) fn edit(program: &mut Program, mut pass: impl FnMut(&mut Program, &Fu
     changed
 }
 
-/// A pass that edits unwinds alone: `pass` gets the new Program so far, the function under way, and an unwind that it copies or replaces.
-pub(super) fn edit_unwinds(program: &mut Program, pass: impl Fn(&mut Program, &mut Editor<'_>, &Inst, &UnwindOp)) -> bool {
+/// A pass that edits unwinds alone: `pass` gets the new Program so far, the function under way, and an unwind that it
+/// copies or replaces.
+pub(super) fn edit_unwinds(
+    program: &mut Program,
+    pass: impl Fn(&mut Program, &mut Editor<'_>, &Inst, &UnwindOp),
+) -> bool {
     edit(program, |out, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
@@ -69,8 +73,9 @@ pub(super) fn edit_unwinds(program: &mut Program, pass: impl Fn(&mut Program, &m
     })
 }
 
-/// A pass over functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in it,
-/// and returns the new function's number. It may add copies of bodies, but never changes a function that is there.
+/// A pass over functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are
+/// already in it, and returns the new function's number. It may add copies of bodies, but never changes a function that
+/// is there.
 pub(super) fn rewrite(program: &mut Program, mut pass: impl FnMut(&mut Program, Function) -> FuncId) {
     let mut out = Program { functions: vec![], entry: program.entry };
     let mut new = vec![None; program.functions.len()];

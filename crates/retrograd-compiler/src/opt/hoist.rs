@@ -1,12 +1,14 @@
 //! What a loop does not change is computed before it.
 //!
-//! Only rows that cannot fault, since a loop of no steps must not. A scalar costs a register, so every one leaves. An array costs memory
-//! for as long as the loop runs: it leaves where it is dear to compute and no larger than what it is computed from. Literals stay in
-//! their bodies, where everybody sees them.
+//! Only rows that cannot fault, since a loop of no steps must not. A scalar costs a register, so every one leaves. An
+//! array costs memory for as long as the loop runs: it leaves where it is dear to compute and no larger than what it is
+//! computed from. Literals stay in their bodies, where everybody sees them.
 
 use super::edit::Editor;
 use super::functions::edit;
-use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View, WhileOp};
+use crate::ir::{
+    Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View, WhileOp,
+};
 
 /// Computes invariants before their loops, innermost loops first.
 pub fn hoist(program: &mut Program) -> bool {
@@ -58,7 +60,8 @@ fn hoist_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &Un
     editor.replace(inst, Op::Unwind(UnwindOp { body, bwd, invariants, ..op.clone() }), args, &inst.results);
 }
 
-/// New invariants of two bodies that share theirs, at the same places, go to both, whichever of them had the instruction.
+/// New invariants of two bodies that share theirs, at the same places, go to both, whichever of them had the
+/// instruction.
 fn hoist_shared(
     out: &mut Program,
     editor: &mut Editor<'_>,
@@ -109,7 +112,8 @@ fn leaving(body: &Function, invariants: &[Value]) -> Vec<usize> {
         let Op::Row(row, attrs) = &inst.op else { continue };
         let result = inst.results[0];
         if row.lowering == Lowering::Constant {
-            // What is made of a literal zero stays: linear in the cotangents of a bwd as a zero, it would not be as an invariant.
+            // What is made of a literal zero stays: linear in the cotangents of a bwd as a zero, it would not be as an
+            // invariant.
             let zero = body.ty(result).dtype.is_float() && *attrs.array("value") == Array::zeros(body.ty(result));
             depends[result.0 as usize] = if zero { Depends::Step } else { Depends::Literal };
         } else if let Some(bytes) = from_invariants(inst.args.iter().map(|v| depends[v.0 as usize]))
@@ -137,7 +141,8 @@ fn is_dear(row: &Row) -> bool {
     }
 }
 
-/// Bytes of the largest invariant that values with these dependencies come from, where they come from invariants and literals alone.
+/// Bytes of the largest invariant that values with these dependencies come from, where they come from invariants and
+/// literals alone.
 fn from_invariants(mut args: impl Iterator<Item = Depends>) -> Option<usize> {
     let largest = args.try_fold(None, |largest, depends| match depends {
         Depends::Step => None,
@@ -155,13 +160,25 @@ pub(crate) fn never_faults(row: &Row, dtype: DType) -> bool {
             dtype.is_float()
                 || matches!(
                     scalar,
-                    Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Neg | Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max
+                    Scalar::Add
+                        | Scalar::Sub
+                        | Scalar::Mul
+                        | Scalar::Neg
+                        | Scalar::Abs
+                        | Scalar::Sign
+                        | Scalar::Min
+                        | Scalar::Max
                 )
                 || matches!(scalar, Scalar::Clamp | Scalar::Xor | Scalar::Shl | Scalar::Shr)
                 || matches!(scalar, Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne)
                 || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
         }
-        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => true,
+        Lowering::Convert
+        | Lowering::Constant
+        | Lowering::Iota
+        | Lowering::Reduce(_)
+        | Lowering::Dot
+        | Lowering::Line(_) => true,
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
         // These are composed of total ones.
         Lowering::Composed(_) => true,
@@ -175,8 +192,15 @@ pub(crate) fn never_faults(row: &Row, dtype: DType) -> bool {
     }
 }
 
-/// Copies of the moved instructions, and of what they read of the body, in the function of the loop; returns the moved results.
-fn place_before(editor: &mut Editor<'_>, body: &Function, moved: &[usize], params: &[Value], args: &[Value]) -> Vec<Value> {
+/// Copies of the moved instructions, and of what they read of the body, in the function of the loop; returns the moved
+/// results.
+fn place_before(
+    editor: &mut Editor<'_>,
+    body: &Function,
+    moved: &[usize],
+    params: &[Value],
+    args: &[Value],
+) -> Vec<Value> {
     let mut map: Vec<Option<Value>> = vec![None; body.types.len()];
     params.iter().zip(args).for_each(|(param, arg)| map[param.0 as usize] = Some(*arg));
     let mut read = vec![false; body.types.len()];
@@ -188,9 +212,13 @@ fn place_before(editor: &mut Editor<'_>, body: &Function, moved: &[usize], param
     }
     for inst in body.insts.iter().filter(|inst| matches!(inst.op, Op::Row(..)) && read[inst.results[0].0 as usize]) {
         let args = inst.args.iter().map(|v| map[v.0 as usize].expect("moved instructions read invariants")).collect();
-        map[inst.results[0].0 as usize] = Some(editor.push(inst.op.clone(), args, vec![body.ty(inst.results[0]).clone()], &inst.pos)[0]);
+        map[inst.results[0].0 as usize] =
+            Some(editor.push(inst.op.clone(), args, vec![body.ty(inst.results[0]).clone()], &inst.pos)[0]);
     }
-    moved.iter().map(|index| map[body.insts[*index].results[0].0 as usize].expect("moved instructions are placed")).collect()
+    moved
+        .iter()
+        .map(|index| map[body.insts[*index].results[0].0 as usize].expect("moved instructions are placed"))
+        .collect()
 }
 
 /// The body with the results of the moved instructions as parameters at a place.
@@ -199,6 +227,11 @@ fn without(mut body: Function, moved: &[usize], place: usize) -> Function {
     body.params.splice(place..place, values);
     let mut moved = moved.iter().peekable();
     let insts = std::mem::take(&mut body.insts);
-    body.insts = insts.into_iter().enumerate().filter(|(index, _)| moved.next_if_eq(&index).is_none()).map(|(_, inst)| inst).collect();
+    body.insts = insts
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| moved.next_if_eq(&index).is_none())
+        .map(|(_, inst)| inst)
+        .collect();
     body
 }

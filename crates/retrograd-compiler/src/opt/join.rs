@@ -1,11 +1,13 @@
 //! A loop whose states another loop has is not run beside it.
 //!
-//! `for n, c0 {f}` beside `for n, (c0, w0) {(f, g)}` ends as the first carries of the other do. Two carries are the same when they start from
-//! the same value and their steps compute the same from the same: the carries of both loops are numbered together, first by start value,
-//! then again and again by what a step makes of them. Likewise a `while` beside the loop over its trips, which then only counts.
+//! `for n, c0 {f}` beside `for n, (c0, w0) {(f, g)}` ends as the first carries of the other do. Two carries are the
+//! same when they start from the same value and their steps compute the same from the same: the carries of both loops
+//! are numbered together, first by start value, then again and again by what a step makes of them. Likewise a `while`
+//! beside the loop over its trips, which then only counts.
 //!
-//! This is no pass of `simplify`: there, a loop that is run once for its values and once more along an adjoint would share one loop where the
-//! planner makes better use of two. `diff` joins what it is about to reverse, so that one loop is reversed instead of two.
+//! This is no pass of `simplify`: there, a loop that is run once for its values and once more along an adjoint would
+//! share one loop where the planner makes better use of two. `diff` joins what it is about to reverse, so that one loop
+//! is reversed instead of two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,8 @@ use super::functions::{bodies_first, compact, rewrite};
 use super::simplify_in_place;
 use crate::ir::{Builder, FuncId, Function, IfOp, Inst, Op, Program, Value};
 
-/// The Program, simplified, with loops that run beside others joined to those, and with one branch where two have the same condition.
+/// The Program, simplified, with loops that run beside others joined to those, and with one branch where two have the
+/// same condition.
 pub fn join(program: &Program) -> Program {
     let mut program = program.clone();
     simplify_in_place(&mut program);
@@ -49,8 +52,8 @@ fn join_once(program: &mut Program) -> bool {
 #[derive(Default)]
 struct Joiner {
     numbering: Numbering,
-    /// For each result of the step of a loop, the step without what that result does not need. So a loop inside the step that was itself
-    /// joined to a longer one still computes the same as before.
+    /// For each result of the step of a loop, the step without what that result does not need. So a loop inside the
+    /// step that was itself joined to a longer one still computes the same as before.
     slices: BTreeMap<FuncId, Vec<FuncId>>,
 }
 
@@ -94,7 +97,8 @@ impl Joiner {
     /// The function with one loop less, or with one that only counts.
     fn join_two(&mut self, out: &mut Program, function: &Function) -> Option<Function> {
         let numbered = self.numbering.numbered(function);
-        let loops: Vec<Walk<'_>> = function.insts.iter().enumerate().filter_map(|(place, inst)| Walk::new(place, inst)).collect();
+        let loops: Vec<Walk<'_>> =
+            function.insts.iter().enumerate().filter_map(|(place, inst)| Walk::new(place, inst)).collect();
         let read = read(function);
         for walk in loops.iter().filter(|walk| walk.ends.iter().chain(walk.emitted).any(|v| read.contains(v))) {
             for other in loops.iter().filter(|other| other.may_have(walk)) {
@@ -120,9 +124,13 @@ impl Joiner {
         let mut carries = [walk, other].map(|walk| self.starts(numbered, walk));
         let mut classes = 0;
         loop {
-            let steps = [(walk, &carries[0]), (other, &carries[1])].map(|(walk, carries)| self.step(out, numbered, walk, carries));
+            let steps = [(walk, &carries[0]), (other, &carries[1])]
+                .map(|(walk, carries)| self.step(out, numbered, walk, carries));
             for (carries, next) in carries.iter_mut().zip(&steps) {
-                carries.iter_mut().zip(next).for_each(|(carry, next)| *carry = self.numbering.role("carry", &[*carry, *next]));
+                carries
+                    .iter_mut()
+                    .zip(next)
+                    .for_each(|(carry, next)| *carry = self.numbering.role("carry", &[*carry, *next]));
             }
             // Each round parts carries that are not the same, or none, and then no later one does.
             let now = carries.iter().flatten().collect::<BTreeSet<_>>().len();
@@ -180,12 +188,35 @@ impl<'f> Walk<'f> {
     fn new(place: usize, inst: &'f Inst) -> Option<Walk<'f>> {
         match &inst.op {
             Op::For(op) => {
-                let ((count, starts, invariants, streams), (ends, emitted)) = (op.args(&inst.args), op.results(&inst.results));
-                Some(Walk { place, body: op.body, count, counts: false, bound: op.bound, starts, invariants, streams, ends, emitted })
+                let ((count, starts, invariants, streams), (ends, emitted)) =
+                    (op.args(&inst.args), op.results(&inst.results));
+                Some(Walk {
+                    place,
+                    body: op.body,
+                    count,
+                    counts: false,
+                    bound: op.bound,
+                    starts,
+                    invariants,
+                    streams,
+                    ends,
+                    emitted,
+                })
             }
             Op::While(op) => {
                 let ((starts, invariants), (ends, count)) = (op.args(&inst.args), op.results(&inst.results));
-                Some(Walk { place, body: op.body, count, counts: true, bound: 0, starts, invariants, streams: &[], ends, emitted: &[] })
+                Some(Walk {
+                    place,
+                    body: op.body,
+                    count,
+                    counts: true,
+                    bound: 0,
+                    starts,
+                    invariants,
+                    streams: &[],
+                    ends,
+                    emitted: &[],
+                })
             }
             Op::Row(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
@@ -237,9 +268,16 @@ fn without(
     Some(joined)
 }
 
-/// The instructions of a function in an order in which one of them, if it comes later than another, comes right after it, with all that it
-/// reads. `None` where that reads one of these results of the other, or where an effect would come earlier than it did.
-fn brought(numbering: &Numbering, function: &Function, place: usize, later: usize, results: &BTreeSet<Value>) -> Option<Vec<usize>> {
+/// The instructions of a function in an order in which one of them, if it comes later than another, comes right after
+/// it, with all that it reads. `None` where that reads one of these results of the other, or where an effect would come
+/// earlier than it did.
+fn brought(
+    numbering: &Numbering,
+    function: &Function,
+    place: usize,
+    later: usize,
+    results: &BTreeSet<Value>,
+) -> Option<Vec<usize>> {
     let mut needed = vec![false; function.insts.len()];
     let mut values: BTreeSet<Value> = function.insts[later].args.iter().copied().collect();
     for (k, inst) in function.insts[..=later].iter().enumerate().rev() {
@@ -249,7 +287,10 @@ fn brought(numbering: &Numbering, function: &Function, place: usize, later: usiz
         }
     }
     let seen = |k: usize| numbering.has_effect(&function.insts[k]);
-    if results.iter().any(|value| values.contains(value)) || seen(place) || (place..=later).any(|k| needed[k] && seen(k)) {
+    if results.iter().any(|value| values.contains(value))
+        || seen(place)
+        || (place..=later).any(|k| needed[k] && seen(k))
+    {
         return None;
     }
     let (first, second): (Vec<usize>, Vec<usize>) = (0..function.insts.len()).partition(|k| *k <= place || needed[*k]);
@@ -261,8 +302,12 @@ impl Joiner {
     fn branch_once(&mut self, out: &mut Program, function: &Function) -> Option<Function> {
         let branches: Vec<(usize, &Inst, &IfOp)> = function.insts.iter().enumerate().filter_map(branch).collect();
         for (k, (place, inst, op)) in branches.iter().enumerate() {
-            for (later, other, other_op) in branches[k + 1..].iter().filter(|(_, other, _)| other.args[0] == inst.args[0]) {
-                if let Some(places) = brought(&self.numbering, function, *place, *later, &inst.results.iter().copied().collect()) {
+            for (later, other, other_op) in
+                branches[k + 1..].iter().filter(|(_, other, _)| other.args[0] == inst.args[0])
+            {
+                if let Some(places) =
+                    brought(&self.numbering, function, *place, *later, &inst.results.iter().copied().collect())
+                {
                     let both = IfOp {
                         then_body: self.beside(out, op.then_body, other_op.then_body),
                         else_body: self.beside(out, op.else_body, other_op.else_body),

@@ -1,10 +1,10 @@
-//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops. Four alone,
-//! [`defer`], `products`, [`factor`] and [`contract`], change roundings: of what the user wrote before `diff` ([`fix`]), of what `diff`
-//! adds before `plan` ([`freeze`]).
+//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave
+//! loops. Four alone, [`defer`], `products`, [`factor`] and [`contract`], change roundings: of what the user wrote
+//! before `diff` ([`fix`]), of what `diff` adds before `plan` ([`freeze`]).
 //!
-//! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an index out of
-//! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
-//! included.
+//! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an
+//! index out of bounds) that only such a value would have met goes with it; everything else is the same for all inputs,
+//! NaN, infinities and -0.0 included.
 
 mod accumulate;
 mod arithmetic;
@@ -60,7 +60,8 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("dead_code", dead_code),
 ];
 
-/// Rounds of all passes. Constants sink and scalars rise by one loop per round, so deep nests take some; more than this is not worth it.
+/// Rounds of all passes. Constants sink and scalars rise by one loop per round, so deep nests take some; more than this
+/// is not worth it.
 const ROUNDS: usize = 32;
 
 /// What `plan` gets: no calls, simple, contracted. From here on arithmetic is frozen.

@@ -1,16 +1,18 @@
 //! A sum of products of repeated arrays is a contraction.
 //!
-//! `sum(a[:, None, :] * b[None, :, :], axis=2)`, as array programs write it, makes every product before it adds them up: an array larger than
-//! both of its factors. `dot` makes none. Its sums are rounded otherwise, so this belongs to [`freeze`](super::freeze), for every plan alike.
-//! Like contraction to `fma` it looks at the expression alone, so that body and bwd of a loop stay equal. So is the sum of the squares of each
-//! row; and a sum of negatives is the negative of the sum, so that an array is not made for its sign.
+//! `sum(a[:, None, :] * b[None, :, :], axis=2)`, as array programs write it, makes every product before it adds them
+//! up: an array larger than both of its factors. `dot` makes none. Its sums are rounded otherwise, so this belongs to
+//! [`freeze`](super::freeze), for every plan alike. Like contraction to `fma` it looks at the expression alone, so that
+//! body and bwd of a loop stay equal. So is the sum of the squares of each row; and a sum of negatives is the negative
+//! of the sum, so that an array is not made for its sign.
 
 use super::edit::Editor;
 use super::functions::edit;
 use crate::ir::{Attrs, Inst, Op, Program, Type, Value};
 use crate::ops::{BROADCAST, DOT, DotAxes, MUL, NEG, SUM, TRANSPOSE};
 
-/// Elements of a row from which the sum of its squares is a loop of its own; a shorter one is a part of the loop over rows.
+/// Elements of a row from which the sum of its squares is a loop of its own; a shorter one is a part of the loop over
+/// rows.
 const ROW: usize = 8;
 
 /// Sums of products as contractions. Applied again, it changes nothing.
@@ -84,10 +86,12 @@ fn contraction(editor: &mut Editor<'_>, product: Value, attrs: &Attrs, inst: &In
         return None;
     }
     let [a, b] = factors;
-    let batch: Vec<usize> = kept.iter().copied().filter(|axis| a.axes.contains(axis) && b.axes.contains(axis)).collect();
+    let batch: Vec<usize> =
+        kept.iter().copied().filter(|axis| a.axes.contains(axis) && b.axes.contains(axis)).collect();
     let axes_of = |a: &Factor, b: &Factor| [batch.clone(), a.alone(b), b.alone(a)].concat();
     // Elements that are neighbours in the sum are neighbours in memory, where one of the two orders has them so.
-    let (lhs, rhs) = if axes_of(&a, &b).last() != kept.last() && axes_of(&b, &a).last() == kept.last() { (b, a) } else { (a, b) };
+    let (lhs, rhs) =
+        if axes_of(&a, &b).last() != kept.last() && axes_of(&b, &a).last() == kept.last() { (b, a) } else { (a, b) };
     let attrs = DotAxes::attrs(&lhs.places(&summed), &rhs.places(&summed), &lhs.places(&batch), &rhs.places(&batch));
     let (extents, dtype) = (editor.ty(product).shape.clone(), editor.ty(product).dtype);
     let axes = axes_of(&lhs, &rhs);
@@ -96,12 +100,15 @@ fn contraction(editor: &mut Editor<'_>, product: Value, attrs: &Attrs, inst: &In
     Some(if axes == kept {
         dot
     } else {
-        let places = kept.iter().map(|axis| axes.iter().position(|own| own == axis).expect("every kept axis is one of the contraction"));
+        let places = kept
+            .iter()
+            .map(|axis| axes.iter().position(|own| own == axis).expect("every kept axis is one of the contraction"));
         editor.row(&TRANSPOSE, Attrs::none().ints("axes", places), vec![dot], shape(&kept), &inst.pos)
     })
 }
 
-/// Whether all that is summed belongs to both factors and all that is kept to one of them, and they are smaller than their product.
+/// Whether all that is summed belongs to both factors and all that is kept to one of them, and they are smaller than
+/// their product.
 fn is_contraction(editor: &Editor<'_>, product: Value, [a, b]: &[Factor; 2], summed: &[usize], kept: &[usize]) -> bool {
     let ty = editor.ty(product);
     let elements = |factor: &Factor| editor.ty(factor.array).elements();
@@ -112,8 +119,9 @@ fn is_contraction(editor: &Editor<'_>, product: Value, [a, b]: &[Factor; 2], sum
         && elements(a).saturating_add(elements(b)) < ty.elements()
 }
 
-/// Whether these are the squares of the rows of one array, of more than a few elements each: a contraction of the array with itself, whose sums
-/// have the order of `sum`. Where all is summed to one number, that fuses with what makes the array.
+/// Whether these are the squares of the rows of one array, of more than a few elements each: a contraction of the array
+/// with itself, whose sums have the order of `sum`. Where all is summed to one number, that fuses with what makes the
+/// array.
 fn is_square(editor: &Editor<'_>, [a, b]: &[Factor; 2], summed: &[usize], kept: &[usize]) -> bool {
     let ty = editor.ty(a.array);
     let row: usize = summed.iter().map(|axis| ty.shape.get(*axis).copied().unwrap_or(0)).product();

@@ -1,9 +1,10 @@
 //! A loop of few steps inside another loop is its steps, one after the other.
 //!
-//! What they compute is then code of the loop around, which can keep it; a loop inside keeps for itself, so that a step backwards would run
-//! it again before it reverses it.
+//! What they compute is then code of the loop around, which can keep it; a loop inside keeps for itself, so that a step
+//! backwards would run it again before it reverses it.
 //!
-//! This is no pass of `simplify`, which works on gradients too: there an unwind shares the states of its loop, and would lose them.
+//! This is no pass of `simplify`, which works on gradients too: there an unwind shares the states of its loop, and
+//! would lose them.
 
 use std::collections::BTreeSet;
 
@@ -73,7 +74,9 @@ fn unroll_for(out: &Program, editor: &mut Editor<'_>, inst: &Inst, op: &ForOp) {
     let (count, c0, inv, streams) = op.args(&args);
     let few = editor.int(count).filter(|steps| (0..=STEPS).contains(steps));
     let streams = streams.len() + inst.results.len() - op.carries;
-    let Some(steps) = few.filter(|_| streams == 0 && !out.probes()[usize::from(op.body)]) else { return editor.copy(inst) };
+    let Some(steps) = few.filter(|_| streams == 0 && !out.probes()[usize::from(op.body)]) else {
+        return editor.copy(inst);
+    };
     if instructions(out, op.body).saturating_mul(steps.unsigned_abs() as usize) > INSTRUCTIONS {
         return editor.copy(inst);
     }

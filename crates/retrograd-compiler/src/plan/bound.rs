@@ -1,9 +1,9 @@
 //! No plan in so many bytes does less work than this, with the records that its strategy chooses from.
 //!
-//! Every loop is given all the memory there is, controllers take nothing, sizes are rounded down, and where there are records states are
-//! held and found again for nothing: what the recurrences then say is a bound for every schedule of states and records, and so is what
-//! Revolve advances with as many states as there is room for the smallest of all. A loop may be too long for the recurrences, never for
-//! Revolve.
+//! Every loop is given all the memory there is, controllers take nothing, sizes are rounded down, and where there are
+//! records states are held and found again for nothing: what the recurrences then say is a bound for every schedule of
+//! states and records, and so is what Revolve advances with as many states as there is room for the smallest of all. A
+//! loop may be too long for the recurrences, never for Revolve.
 
 use super::facts::{Facts, Region, UNKNOWN_STEPS};
 use super::fit::{Inside, Records, down};
@@ -74,8 +74,11 @@ impl Bound<'_> {
             let (count, [turn, hold]) = (u128::from(way.count), inside.turn_and_hold(sweep));
             // A disk may be faster than memory is taken to be.
             let hold = if self.facts.spill.is_none() { hold } else { 0 };
-            let relaxed =
-                if is_bounded { self.counted(inside, &way, [turn, hold]).max(self.tabled(inside, &way, turn).unwrap_or(0)) } else { 0 };
+            let relaxed = if is_bounded {
+                self.counted(inside, &way, [turn, hold]).max(self.tabled(inside, &way, turn).unwrap_or(0))
+            } else {
+                0
+            };
             let from_start = from_start([inside.advance(), hold].map(u128::from), count, count) * u128::from(hold);
             relaxed.max(inside.once(&way, [turn, hold]).saturating_sub(from_start))
         };
@@ -83,8 +86,9 @@ impl Bound<'_> {
         all.min().expect("a loop is met somewhere")
     }
 
-    /// By the number of steps that run forwards. Whoever records a step could hold the state before it instead, in the room of the smallest
-    /// of all, and turn it back later: so steps that are advanced and steps that are recorded are together as many as Revolve advances.
+    /// By the number of steps that run forwards. Whoever records a step could hold the state before it instead, in the
+    /// room of the smallest of all, and turn it back later: so steps that are advanced and steps that are recorded
+    /// are together as many as Revolve advances.
     fn counted(&self, inside: Inside<'_>, way: &Records<'_>, [turn, hold]: [u64; 2]) -> u128 {
         let fitting = || way.choices.iter().copied().filter(|choice| choice.bytes <= self.bytes);
         let smallest = fitting().map(|choice| choice.bytes).chain([inside.facts.state_bytes]).min().unwrap_or(0);
@@ -100,10 +104,14 @@ impl Bound<'_> {
                 let held = held.saturating_sub(from_start([advance, hold], counts.advances, count));
                 counts.advances * advance + count * turn + held * hold
             }
-            // With more recorded steps the work changes at one rate until none is advanced, and at another from there on.
+            // With more recorded steps the work changes at one rate until none is advanced, and at another from there
+            // on.
             Some(record) => {
-                let with =
-                    |taped: u128| counts.advances.saturating_sub(taped) * advance + taped * u128::from(record) + (count - taped) * turn;
+                let with = |taped: u128| {
+                    counts.advances.saturating_sub(taped) * advance
+                        + taped * u128::from(record)
+                        + (count - taped) * turn
+                };
                 with(0).min(with(counts.advances.min(count))).min(with(count))
             }
         };
@@ -125,7 +133,12 @@ impl Bound<'_> {
         let mut steps = inside.steps(way, unit, down)?;
         let units_of = |bytes: u64| (bytes.max(1) / unit) as usize;
         (steps.costs.state, steps.costs.hold, steps.costs.turn) = (units_of(state), 0, vec![down(turn, steps.shift)]);
-        steps.costs.choices.iter_mut().zip(&way.choices).for_each(|(costs, choice)| costs.units = units_of(choice.bytes));
+        steps
+            .costs
+            .choices
+            .iter_mut()
+            .zip(&way.choices)
+            .for_each(|(costs, choice)| costs.units = units_of(choice.bytes));
         let (count, units) = (count as usize, (self.bytes / unit) as usize);
         let alone = Alone::new(&steps.costs, count, units);
         let work = match way.sweep {
@@ -136,8 +149,8 @@ impl Bound<'_> {
     }
 }
 
-/// Most steps that it may pay to reach from the start and not from a held state, where so many are advanced anyway: the k-th of them has at
-/// least k steps to advance.
+/// Most steps that it may pay to reach from the start and not from a held state, where so many are advanced anyway: the
+/// k-th of them has at least k steps to advance.
 fn from_start([advance, hold]: [u128; 2], advances: u128, count: u128) -> u128 {
     let worth = hold.checked_div(advance).unwrap_or(count);
     (2 * advances).isqrt().saturating_add(1).saturating_add(worth).min(count)
@@ -161,7 +174,8 @@ mod tests {
 
     fn rows<const COLUMNS: usize>(table: &str) -> Vec<[Option<u64>; COLUMNS]> {
         let cells = |line: &str| line.split(',').map(|cell| cell.parse().ok()).collect::<Vec<_>>();
-        let rows: Vec<_> = table.lines().skip(1).map(|line| cells(line).try_into().expect("the number of columns")).collect();
+        let rows: Vec<_> =
+            table.lines().skip(1).map(|line| cells(line).try_into().expect("the number of columns")).collect();
         assert!(rows.len() > 50, "a table has rows");
         rows
     }
@@ -200,7 +214,11 @@ mod tests {
         for [count, slots, _, _, total] in rows(REVOLVE) {
             // The first slot is that of the start, which is there anyway.
             let [count, slots, total] = [count, slots, total].map(|cell| cell.expect("no cell is empty"));
-            assert_eq!(steps(&counting(count, Sweep::Alone, 8, None), 8 * (slots - 1)), total, "{count} steps, {slots} slots");
+            assert_eq!(
+                steps(&counting(count, Sweep::Alone, 8, None), 8 * (slots - 1)),
+                total,
+                "{count} steps, {slots} slots"
+            );
         }
     }
 
@@ -208,7 +226,9 @@ mod tests {
     fn of_states_and_records_it_is_the_optimum() {
         let mut judged = 0;
         for [state, record, bytes, count, total] in rows(MIXED_BYTES) {
-            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
+            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else {
+                continue;
+            };
             let facts = counting(count, Sweep::Alone, state, record);
             // The table counts the state of the start where it is held, and here it is there anyway.
             assert!(steps(&facts, bytes) <= total, "{facts:?} in {bytes}: {total}");
@@ -222,15 +242,26 @@ mod tests {
     #[test]
     fn of_a_loop_too_long_for_tables_it_is_what_revolve_advances() {
         for [state, record, bytes, count, total] in rows(MIXED_BYTES) {
-            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
+            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else {
+                continue;
+            };
             let facts = counting(count, Sweep::Alone, state, record);
-            let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, most_kinds: [usize::MAX; 2], spill: None };
+            let inside = Inside {
+                facts: &facts.loops[0],
+                forward: 0,
+                backward: 0,
+                cells: CELLS,
+                most_kinds: [usize::MAX; 2],
+                spill: None,
+            };
             let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
             let found =
-                Bound { facts: &facts, bytes, cells: CELLS }.counted(inside, &way, inside.turn_and_hold(way.sweep)) / u128::from(STEP);
+                Bound { facts: &facts, bytes, cells: CELLS }.counted(inside, &way, inside.turn_and_hold(way.sweep))
+                    / u128::from(STEP);
             assert!(found <= u128::from(total), "{facts:?} in {bytes}: {found}, {total}");
         }
-        // 100,000 steps and room for 1000 records, or 500 states: each of the steps that is not recorded at first runs a second time.
+        // 100,000 steps and room for 1000 records, or 500 states: each of the steps that is not recorded at first runs
+        // a second time.
         let long = counting(100_000, Sweep::Alone, 16, Some(8));
         assert_eq!(steps(&long, 8000), 2 * 100_000 - 1003);
         assert_eq!(steps(&long, 16 * 100_000), 100_000);
@@ -240,10 +271,15 @@ mod tests {
     fn of_a_loop_in_the_middle_of_a_program_it_is_at_most_the_optimum() {
         let (mut judged, mut met) = (0, 0);
         for [state, record, _, bytes, count, total] in rows(TWO_PHASE) {
-            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
+            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else {
+                continue;
+            };
             // The program's own loop is no work of its reversal.
             let found = steps(&counting(count, Sweep::Paired, state, record), bytes) + count;
-            assert!(found <= total, "states of {state}, records of {record:?}, {count} steps in {bytes}: {found}, {total}");
+            assert!(
+                found <= total,
+                "states of {state}, records of {record:?}, {count} steps in {bytes}: {found}, {total}"
+            );
             (judged, met) = (judged + 1, met + u64::from(found == total));
         }
         assert!(judged > 50 && met > judged / 10, "{met} of {judged}");

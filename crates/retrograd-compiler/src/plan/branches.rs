@@ -1,9 +1,10 @@
 //! Steps backwards whose branches are taken apart, so that a record can keep what is computed inside them.
 //!
-//! What of a branch does not depend on cotangents becomes an `if` of its own for each value, the rest one more: then a cut decides about
-//! the values of a branch as about all others. Values of equal types of the two branches share a place, so that a record has room for the
-//! larger branch and not for both; where a branch has nothing to put there, it is zeros that nobody reads. What a cut does not part is
-//! one `if` again when it is placed (`place/flatten/branches.rs`).
+//! What of a branch does not depend on cotangents becomes an `if` of its own for each value, the rest one more: then a
+//! cut decides about the values of a branch as about all others. Values of equal types of the two branches share a
+//! place, so that a record has room for the larger branch and not for both; where a branch has nothing to put there, it
+//! is zeros that nobody reads. What a cut does not part is one `if` again when it is placed
+//! (`place/flatten/branches.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -104,12 +105,19 @@ impl Parting {
         inst.has_effect(|body| self.effects[usize::from(body)])
     }
 
-    /// Which values depend on cotangents, or stay with what does: effects, and what follows from instructions that stay.
-    fn dependent(&self, function: &Function, cotangents: impl Iterator<Item = Value>, staying: &BTreeSet<usize>) -> Vec<bool> {
+    /// Which values depend on cotangents, or stay with what does: effects, and what follows from instructions that
+    /// stay.
+    fn dependent(
+        &self,
+        function: &Function,
+        cotangents: impl Iterator<Item = Value>,
+        staying: &BTreeSet<usize>,
+    ) -> Vec<bool> {
         let mut dependent = vec![false; function.types.len()];
         cotangents.for_each(|v| dependent[v.0 as usize] = true);
         for (k, inst) in function.insts.iter().enumerate() {
-            let stays = staying.contains(&k) || self.has_effect(inst) || inst.args.iter().any(|v| dependent[v.0 as usize]);
+            let stays =
+                staying.contains(&k) || self.has_effect(inst) || inst.args.iter().any(|v| dependent[v.0 as usize]);
             inst.results.iter().for_each(|v| dependent[v.0 as usize] = stays);
         }
         dependent
@@ -121,7 +129,8 @@ impl Parting {
         let params = builder.params(from.param_types());
         let (mut map, mut origins, mut parted) = (builder.map(from, &params), BTreeMap::new(), false);
         for inst in &from.insts {
-            let args: Vec<Value> = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+            let args: Vec<Value> =
+                inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
             let depends = |v: &Value| dependent[v.0 as usize];
             let results = match &inst.op {
                 Op::If(op) if !depends(&inst.args[0]) && inst.results.iter().any(depends) => {
@@ -141,8 +150,9 @@ impl Parting {
     /// A branch, itself taken apart.
     fn side(&mut self, body: FuncId, cotangents: &[bool]) -> Side {
         let function = self.program.function(body).clone();
-        let marked =
-            |function: &Function| function.params.iter().zip(cotangents).filter(|(_, is)| **is).map(|(v, _)| *v).collect::<Vec<_>>();
+        let marked = |function: &Function| {
+            function.params.iter().zip(cotangents).filter(|(_, is)| **is).map(|(v, _)| *v).collect::<Vec<_>>()
+        };
         let step = {
             let dependent = self.dependent(&function, marked(&function).into_iter(), &BTreeSet::new());
             self.function(&function, &dependent)
@@ -151,12 +161,16 @@ impl Parting {
         // A loop that its adjoint walks back along stays with it.
         let staying = pairs(&self.program, &function).iter().map(|pair| pair.loop_inst).collect();
         let dependent = self.dependent(&function, marked(&function).into_iter(), &staying);
-        let rest = function.insts.iter().filter(|inst| inst.results.iter().any(|v| dependent[v.0 as usize]) || self.has_effect(inst));
+        let rest = function
+            .insts
+            .iter()
+            .filter(|inst| inst.results.iter().any(|v| dependent[v.0 as usize]) || self.has_effect(inst));
         let mut needed = vec![false; function.types.len()];
         rest.flat_map(|inst| &inst.args).chain(&function.results).for_each(|v| needed[v.0 as usize] = true);
         let (mut wanted, mut forward, priced) = (needed.clone(), vec![], self.vectors.priced(&self.program, &function));
         for inst in function.insts.iter().rev() {
-            let [depends, is_wanted] = [&dependent, &wanted].map(|flags| inst.results.iter().any(|v| flags[v.0 as usize]));
+            let [depends, is_wanted] =
+                [&dependent, &wanted].map(|flags| inst.results.iter().any(|v| flags[v.0 as usize]));
             // A literal is everywhere at hand.
             if is_wanted && !depends && !inst.args.is_empty() {
                 inst.args.iter().for_each(|v| wanted[v.0 as usize] = true);
@@ -185,7 +199,8 @@ impl Parting {
         for pair in aligned(&sides[0].forward, &sides[1].forward) {
             let reads = |k: usize| pair[k].map_or(vec![], |forward| forward.inst.args.clone());
             let first = pair.iter().flatten().next().expect("a pair has one or two");
-            let ends = |k: usize| pair[k].map_or(Ends::Zeros(&first.types), |forward| Ends::Part(&forward.inst.results));
+            let ends =
+                |k: usize| pair[k].map_or(Ends::Zeros(&first.types), |forward| Ends::Part(&forward.inst.results));
             builder.set_pos(&first.inst.pos);
             let name = format!("{}_part", from.name);
             let results = self.both(builder, (args[0], &name), &sides, &outside, [0, 1].map(reads), [0, 1].map(ends));
@@ -194,14 +209,26 @@ impl Parting {
                 for (inside, result) in forward.inst.results.iter().zip(&results) {
                     outside[k][inside.0 as usize] = Some(*result);
                     let name = sides[k].origins.get(inside).cloned().unwrap_or_else(|| origin(&forward.inst));
-                    origins.entry(*result).and_modify(|known: &mut String| known.push_str(&format!(" or {name}"))).or_insert(name);
+                    origins
+                        .entry(*result)
+                        .and_modify(|known: &mut String| known.push_str(&format!(" or {name}")))
+                        .or_insert(name);
                 }
             }
         }
         builder.set_pos(&inst.pos);
-        let needed = |side: &Side| (0..).map(Value).zip(&side.needed).filter(|(_, needed)| **needed).map(|(v, _)| v).collect::<Vec<_>>();
+        let needed = |side: &Side| {
+            (0..).map(Value).zip(&side.needed).filter(|(_, needed)| **needed).map(|(v, _)| v).collect::<Vec<_>>()
+        };
         let name = format!("{}_rest", from.name);
-        Some(self.both(builder, (args[0], &name), &sides, &outside, sides.each_ref().map(needed), [Ends::Rest, Ends::Rest]))
+        Some(self.both(
+            builder,
+            (args[0], &name),
+            &sides,
+            &outside,
+            sides.each_ref().map(needed),
+            [Ends::Rest, Ends::Rest],
+        ))
     }
 
     /// An `if` whose branches read these of their values, as far as they are known outside.
@@ -222,12 +249,16 @@ impl Parting {
         let bodies = [0, 1].map(|k| {
             let own = |side: usize, inside: Value| (side == k).then_some(inside);
             let param = |side: usize, (inside, outside): &(Value, Value)| (own(side, *inside), builder.ty(*outside));
-            let params: Vec<(Option<Value>, Type)> =
-                (0..2).flat_map(|side| reads[side].iter().map(move |read| (side, read))).map(|(side, read)| param(side, read)).collect();
+            let params: Vec<(Option<Value>, Type)> = (0..2)
+                .flat_map(|side| reads[side].iter().map(move |read| (side, read)))
+                .map(|(side, read)| param(side, read))
+                .collect();
             let from = &sides[k].function;
             match ends[k] {
                 Ends::Part(results) => extract_among(from, name.to_owned(), &params, results, |_| false),
-                Ends::Rest => extract_among(from, name.to_owned(), &params, &from.results, |inst| self.has_effect(inst)),
+                Ends::Rest => {
+                    extract_among(from, name.to_owned(), &params, &from.results, |inst| self.has_effect(inst))
+                }
                 Ends::Zeros(types) => {
                     let body = Builder::new(name);
                     body.set_pos(&builder.pos());
@@ -259,7 +290,8 @@ enum Ends<'a> {
 
 /// Which instructions of two branches share their places: those of equal types, in order, the dearest with the dearest.
 fn aligned<'a>(one: &'a [Forward], other: &'a [Forward]) -> Vec<[Option<&'a Forward>; 2]> {
-    let gain = |i: usize, j: usize| (one[i].types == other[j].types).then(|| one[i].work.min(other[j].work).saturating_add(1));
+    let gain =
+        |i: usize, j: usize| (one[i].types == other[j].types).then(|| one[i].work.min(other[j].work).saturating_add(1));
     let mut best = vec![vec![0u64; other.len() + 1]; one.len() + 1];
     for i in (0..one.len()).rev() {
         for j in (0..other.len()).rev() {

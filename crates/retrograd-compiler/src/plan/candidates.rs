@@ -22,7 +22,14 @@ pub(super) struct Candidate {
 
 impl Candidate {
     fn of(program: Program, vectors: Vectors) -> Candidate {
-        Candidate { parted: parted(&program, vectors), program, tiles: vec![], strips: vec![], unnested: vec![], logs: vec![] }
+        Candidate {
+            parted: parted(&program, vectors),
+            program,
+            tiles: vec![],
+            strips: vec![],
+            unnested: vec![],
+            logs: vec![],
+        }
     }
 }
 
@@ -33,7 +40,8 @@ pub(super) fn candidates(program: &Program, request: &Request) -> Vec<Candidate>
     // Large tiles come first.
     let tiling = strategy.tiling();
     let tilings = tiling.as_ref().map_or(vec![], |tiling| interchange::interchange(program, tiling));
-    let tiled = tilings.into_iter().map(|tiled| Candidate { tiles: tiled.tiles, strips: tiled.strips, ..of(tiled.program) });
+    let tiled =
+        tilings.into_iter().map(|tiled| Candidate { tiles: tiled.tiles, strips: tiled.strips, ..of(tiled.program) });
     let tiled: Vec<Candidate> = tiled.collect();
     if tiling.is_some_and(|tiling| tiling.always) && !tiled.is_empty() {
         return tiled;

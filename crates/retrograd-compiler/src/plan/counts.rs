@@ -6,7 +6,8 @@ use std::rc::Rc;
 use super::facts::UNKNOWN_STEPS;
 use crate::ir::{Array, Attrs, Data, Function, Inst, Lowering, Op, Program, Row, Type, Value};
 
-/// Integers and truth values of a function that are known: literals, indices of the loops around, and what follows from them.
+/// Integers and truth values of a function that are known: literals, indices of the loops around, and what follows from
+/// them.
 #[derive(Clone, Debug)]
 pub(super) struct Integers(Rc<[Option<Array>]>);
 
@@ -42,19 +43,26 @@ impl Integers {
         self.0[value.0 as usize].clone()
     }
 
-    /// Steps of a loop, or what they are taken to be: one of unknown length over arrays goes through them, and through half of them as often
-    /// as not.
+    /// Steps of a loop, or what they are taken to be: one of unknown length over arrays goes through them, and through
+    /// half of them as often as not.
     pub(super) fn steps(&self, function: &Function, inst: &Inst) -> u64 {
-        let longest =
-            || inst.args.iter().flat_map(|v| &function.ty(*v).shape).max().map_or(UNKNOWN_STEPS, |extent| (*extent as u64).div_ceil(2));
+        let longest = || {
+            inst.args
+                .iter()
+                .flat_map(|v| &function.ty(*v).shape)
+                .max()
+                .map_or(UNKNOWN_STEPS, |extent| (*extent as u64).div_ceil(2))
+        };
         self.get(inst.args[0]).map_or_else(longest, |count| count.as_i64()[0].max(0) as u64)
     }
 }
 
 /// What a row gives, if it is a number that tells how often something runs and its arguments are known.
 fn evaluated(row: &Row, attrs: &Attrs, ty: &Type, inst: &Inst, known: &[Option<Array>]) -> Option<Array> {
-    let counts = ty.rank() == 0 && !ty.dtype.is_float() && matches!(row.lowering, Lowering::Map(_) | Lowering::Constant);
-    let args = inst.args.iter().filter(|_| counts).map(|arg| known[arg.0 as usize].as_ref()).collect::<Option<Vec<_>>>();
+    let counts =
+        ty.rank() == 0 && !ty.dtype.is_float() && matches!(row.lowering, Lowering::Map(_) | Lowering::Constant);
+    let args =
+        inst.args.iter().filter(|_| counts).map(|arg| known[arg.0 as usize].as_ref()).collect::<Option<Vec<_>>>();
     args.filter(|_| counts).and_then(|args| (row.eval)(row, &args, attrs, ty).ok())
 }
 
@@ -67,8 +75,9 @@ pub(super) fn middle(count: u64) -> u64 {
     (count.max(1) - 1) / 2
 }
 
-/// Steps of a loop that stand for all of them. What a step costs is a polynomial of its index where the counts of loops inside follow from
-/// it, as in eliminations; two steps that are as far from the middle as steps are on average have the mean of any up to the third degree.
+/// Steps of a loop that stand for all of them. What a step costs is a polynomial of its index where the counts of loops
+/// inside follow from it, as in eliminations; two steps that are as far from the middle as steps are on average have
+/// the mean of any up to the third degree.
 pub(super) fn typical(program: &Program, inst: &Inst, body: &Function, count: u64) -> Vec<u64> {
     let last = count.max(1) - 1;
     if !counts_follow(program, body, &given(inst, |_| None, Some(()))) {
@@ -91,7 +100,11 @@ fn counts_follow(program: &Program, function: &Function, params: &[Option<()>]) 
             }
             Op::For(_) | Op::Unwind(_) if of(inst.args[0]).is_some() => return true,
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
-                if inst.bodies().iter().any(|body| counts_follow(program, program.function(*body), &given(inst, of, None))) {
+                if inst
+                    .bodies()
+                    .iter()
+                    .any(|body| counts_follow(program, program.function(*body), &given(inst, of, None)))
+                {
                     return true;
                 }
             }
@@ -119,7 +132,12 @@ fn given<T: Clone>(inst: &Inst, of: impl Fn(Value) -> Option<T>, index: Option<T
     }
 }
 
-fn given_to_step<T: Clone>(index: Option<T>, carries: usize, invariants: &[Value], of: impl Fn(Value) -> Option<T>) -> Vec<Option<T>> {
+fn given_to_step<T: Clone>(
+    index: Option<T>,
+    carries: usize,
+    invariants: &[Value],
+    of: impl Fn(Value) -> Option<T>,
+) -> Vec<Option<T>> {
     let invariants = invariants.iter().map(|arg| of(*arg));
     iter::once(index).chain(iter::repeat_n(None, carries)).chain(invariants).collect()
 }

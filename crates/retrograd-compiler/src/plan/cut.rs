@@ -1,9 +1,10 @@
-//! What is kept of a step: which values of its forward part, so that the others are computed again from them when it is reversed.
+//! What is kept of a step: which values of its forward part, so that the others are computed again from them when it is
+//! reversed.
 //!
-//! The forward part of a step's adjoint is what does not depend on cotangents; what the rest reads of it are the residuals. Only what a
-//! non-linear rule reads is one, because diff asks for nothing else. A cut is a set of values of the forward part from which, with the
-//! index, the invariants and the input streams, every residual follows. Which are worth it is a trade of bytes against work
-//! (`optimal/closure.rs`).
+//! The forward part of a step's adjoint is what does not depend on cotangents; what the rest reads of it are the
+//! residuals. Only what a non-linear rule reads is one, because diff asks for nothing else. A cut is a set of values of
+//! the forward part from which, with the index, the invariants and the input streams, every residual follows. Which are
+//! worth it is a trade of bytes against work (`optimal/closure.rs`).
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +49,8 @@ pub(super) struct Forward<'f> {
 impl<'f> Forward<'f> {
     pub(super) fn new(bwd: &'f Function, op: &UnwindOp, effects: &[bool]) -> Forward<'f> {
         let count = bwd.types.len();
-        let effects: Vec<bool> = bwd.insts.iter().map(|inst| inst.has_effect(|body| effects[usize::from(body)])).collect();
+        let effects: Vec<bool> =
+            bwd.insts.iter().map(|inst| inst.has_effect(|body| effects[usize::from(body)])).collect();
         let params = op.args(&bwd.params);
         let mut forward = Forward {
             bwd,
@@ -76,19 +78,27 @@ impl<'f> Forward<'f> {
         forward
     }
 
-    /// The cuts that are worth it, from the least work to the fewest bytes; `cost` is the work of an instruction, `fate` what the user has
-    /// decided.
-    pub(super) fn cuts(&self, search: Search, cost: &dyn Fn(&Inst) -> u64, fate: &dyn Fn(Value) -> Option<Fate>) -> Vec<Cut> {
+    /// The cuts that are worth it, from the least work to the fewest bytes; `cost` is the work of an instruction,
+    /// `fate` what the user has decided.
+    pub(super) fn cuts(
+        &self,
+        search: Search,
+        cost: &dyn Fn(&Inst) -> u64,
+        fate: &dyn Fn(Value) -> Option<Fate>,
+    ) -> Vec<Cut> {
         let (code, values) = self.code(cost, fate);
         let mut found = code.hull();
         if search == Search::Integer {
-            let [most, fewest] = [found.first(), found.last()].map(|saved| saved.map_or(0, |saved| code.bytes_of(saved)));
+            let [most, fewest] =
+                [found.first(), found.last()].map(|saved| saved.map_or(0, |saved| code.bytes_of(saved)));
             let limits = (1..LIMITS).map(|k| fewest + most.saturating_sub(fewest) * k / LIMITS);
             found.extend(limits.filter_map(|limit| code.within(limit)).collect::<Vec<_>>());
             found.sort_by_key(|saved| (code.work_of(saved), code.bytes_of(saved)));
             found.dedup();
         }
-        let cut = |saved: Vec<bool>| Cut { kept: values.iter().zip(saved).filter(|(_, saved)| *saved).map(|(value, _)| *value).collect() };
+        let cut = |saved: Vec<bool>| Cut {
+            kept: values.iter().zip(saved).filter(|(_, saved)| *saved).map(|(value, _)| *value).collect(),
+        };
         found.into_iter().map(cut).collect()
     }
 

@@ -1,5 +1,5 @@
-//! What a strategy knows: the regions of a Program, and for every unwind its count, the bytes of its state, what can be kept of a step, and
-//! what its steps cost.
+//! What a strategy knows: the regions of a Program, and for every unwind its count, the bytes of its state, what can be
+//! kept of a step, and what its steps cost.
 
 use std::collections::BTreeSet;
 
@@ -66,8 +66,8 @@ pub struct LoopFacts {
     pub depth: usize,
     /// How many steps, where known before the run.
     pub count: Option<u64>,
-    /// With which sweeps it can be met, the usual one first: where the program's own loop can be the first, and where it stands alone. A
-    /// step of the loop outside that is reversed from a record may leave the own loop behind.
+    /// With which sweeps it can be met, the usual one first: where the program's own loop can be the first, and where
+    /// it stands alone. A step of the loop outside that is reversed from a record may leave the own loop behind.
     pub sweeps: Vec<Sweep>,
     /// Bytes of the state that a restart needs.
     pub state_bytes: u64,
@@ -136,7 +136,8 @@ pub(super) fn readers<'i>(insts: impl IntoIterator<Item = &'i Inst>, value: Valu
 }
 
 impl LoopFacts {
-    /// What a step takes longer, in picoseconds, if a value is computed again instead of kept; `None` where some choice says nothing of it.
+    /// What a step takes longer, in picoseconds, if a value is computed again instead of kept; `None` where some choice
+    /// says nothing of it.
     pub fn cost_again(&self, value: Value) -> Option<i64> {
         let least = |keeps: bool| {
             let all = self.choices.iter().filter(|choice| choice.cut.kept.contains(&value) == keeps);
@@ -181,7 +182,8 @@ pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Facts {
     let (program, vectors, search) = (&parted.program, request.vectors, request.strategy.search());
     let memory = request.budget.unwrap_or(u64::MAX);
-    let mut visit = Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
+    let mut visit =
+        Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, &Integers::of(program.main()), 0);
     let cost = vectors.priced(program, program.main()).cost().saturating_add(new_memory(program.main()));
     Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
@@ -208,12 +210,18 @@ impl Visit<'_> {
             let inst = &function.insts[k];
             let region = match &inst.op {
                 Op::Row(..) => return None,
-                Op::If(op) => Region::Branches([op.then_body, op.else_body].map(|body| self.inside(inst, body, integers, 0, depth)).into()),
+                Op::If(op) => Region::Branches(
+                    [op.then_body, op.else_body].map(|body| self.inside(inst, body, integers, 0, depth)).into(),
+                ),
                 Op::Call(op) => self.inside(inst, op.body, integers, 0, depth),
                 Op::For(op) => self.repeat(inst, integers.steps(function, inst), &[op.body], integers, depth),
                 Op::While(op) => self.repeat(inst, UNKNOWN_STEPS, &[op.cond, op.body], integers, depth),
-                Op::Unwind(op) if op.carries == 0 => self.repeat(inst, integers.steps(function, inst), &[op.bwd], integers, depth),
-                Op::Unwind(op) => self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), integers, depth),
+                Op::Unwind(op) if op.carries == 0 => {
+                    self.repeat(inst, integers.steps(function, inst), &[op.bwd], integers, depth)
+                }
+                Op::Unwind(op) => {
+                    self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), integers, depth)
+                }
             };
             Some(region).filter(|region| !region.is_straight())
         });
@@ -230,7 +238,15 @@ impl Visit<'_> {
         Region::Repeat { times, body: Box::new(Region::Sequence(parts)) }
     }
 
-    fn unwind(&mut self, function: &Function, k: usize, op: &UnwindOp, pair: Option<&Pair>, integers: &Integers, depth: usize) -> Region {
+    fn unwind(
+        &mut self,
+        function: &Function,
+        k: usize,
+        op: &UnwindOp,
+        pair: Option<&Pair>,
+        integers: &Integers,
+        depth: usize,
+    ) -> Region {
         let found = self.loop_facts(function, k, op, integers, depth, pair);
         if let Some(known) = self.loops.iter().position(|known| known.bwd == op.bwd) {
             self.loops[known].also(&found);
@@ -268,7 +284,8 @@ impl Visit<'_> {
         let forward = Forward::new(bwd, op, &self.effects);
         let count = integers.steps(function, inst);
         // Of a step in the middle, from so many values.
-        let middle = |step: &Function, carries: usize| integers.step(step, count / 2, carries, op.args(&inst.args).invariants);
+        let middle =
+            |step: &Function, carries: usize| integers.step(step, count / 2, carries, op.args(&inst.args).invariants);
         let forwards = vectors.priced_at(program, body, middle(body, op.carries));
         let forward_step = forwards.step(op.trajectory().args(&body.params).1);
         let backwards = vectors.priced_at(program, bwd, middle(bwd, op.carries));
@@ -286,8 +303,14 @@ impl Visit<'_> {
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);
             let [written, read] = words(forward.bytes(&cut));
-            let more = work_beyond(program, &forwards, &vectors.priced_at(program, &split.cone, middle(&split.cone, op.carries)));
-            let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
+            let more = work_beyond(
+                program,
+                &forwards,
+                &vectors.priced_at(program, &split.cone, middle(&split.cone, op.carries)),
+            );
+            let known = |before: &BTreeSet<Value>| {
+                (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]))
+            };
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
                 cost_forward: forward_step.with(more + written),
@@ -300,8 +323,12 @@ impl Visit<'_> {
         let fate = |value: Value| (self.fates)(&origin(value));
         let choices: Vec<ChoiceFacts> = forward.cuts(self.search, &inst_work, &fate).into_iter().map(choice).collect();
         let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
-        let residual =
-            |value: Value| Residual { value, origin: origin(value), ty: bwd.ty(value).clone(), read_at: readers(&bwd.insts, value) };
+        let residual = |value: Value| Residual {
+            value,
+            origin: origin(value),
+            ty: bwd.ty(value).clone(),
+            read_at: readers(&bwd.insts, value),
+        };
         LoopFacts {
             bwd: op.bwd,
             pos: inst.pos.clone(),
@@ -338,7 +365,8 @@ pub(super) fn defined_before(function: &Function, inst: usize) -> BTreeSet<Value
     function.params.iter().chain(made).copied().collect()
 }
 
-/// How many steps an unwind has, where known before the run. More than there are rows of streams is a fault of the run, which goes on with fewer.
+/// How many steps an unwind has, where known before the run. More than there are rows of streams is a fault of the run,
+/// which goes on with fewer.
 pub(super) fn known_steps(function: &Function, inst: &Inst, op: &UnwindOp, pair: Option<&Pair>) -> Option<u64> {
     let count = constant(function, inst.args[0])?.as_i64()[0].max(0) as u64;
     let rows = op.streams + op.emitted + inst.results.len() - op.adjoints - op.running;

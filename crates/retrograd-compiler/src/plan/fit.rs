@@ -1,8 +1,8 @@
 //! The fastest way to reverse one loop in so many bytes.
 //!
-//! A loop that is short for its memory is left to the recurrences, whose time grows with the square of its length. A long one has closed
-//! forms: Revolve where little fits, and where much fits, held states with the records of one segment at a time. Whatever is the fastest
-//! is taken; all of them are exact about their bytes.
+//! A loop that is short for its memory is left to the recurrences, whose time grows with the square of its length. A
+//! long one has closed forms: Revolve where little fits, and where much fits, held states with the records of one
+//! segment at a time. Whatever is the fastest is taken; all of them are exact about their bytes.
 
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
@@ -20,11 +20,12 @@ const LONGEST: u64 = 20_000;
 /// A loop of so many steps is left to the recurrences even where there is no limit: its last step counts.
 const SHORT: u64 = 64;
 
-/// Slots of a loop whose length is known only at run time, when there is no budget, at least: up to 170,000 steps run at most three times
-/// again.
+/// Slots of a loop whose length is known only at run time, when there is no budget, at least: up to 170,000 steps run
+/// at most three times again.
 pub(super) const SLOTS_WITHOUT_BUDGET: u64 = 100;
 
-/// What such a loop takes at most for the states and records of all steps that it is taken to have: nobody knows whether they are there.
+/// What such a loop takes at most for the states and records of all steps that it is taken to have: nobody knows
+/// whether they are there.
 pub(super) const BYTES_WITHOUT_BUDGET: u64 = 256 << 20;
 
 /// Slots fewer than those that fit that are tried.
@@ -52,7 +53,9 @@ impl Fitted {
     /// Kinds of steps forwards and backwards that become code.
     pub(super) fn kinds(&self) -> [usize; 2] {
         let used = |flags: &[bool]| flags.iter().filter(|used| **used).count();
-        let kinds = |uses: Uses| [used(&uses.tape) + usize::from(uses.advance), used(&uses.reverse) + usize::from(uses.turnback)];
+        let kinds = |uses: Uses| {
+            [used(&uses.tape) + usize::from(uses.advance), used(&uses.reverse) + usize::from(uses.turnback)]
+        };
         let all = self.decision.ways.iter().flat_map(|way| way.schedule.uses()).map(kinds);
         all.fold([0, 0], |sum, kinds| [sum[0] + kinds[0], sum[1] + kinds[1]])
     }
@@ -101,7 +104,12 @@ impl<'f> Inside<'f> {
         for other in all {
             fitted.bytes = fitted.bytes.max(other.bytes);
             fitted.tried = fitted.tried.saturating_add(other.tried);
-            let new = other.decision.ways.into_iter().filter(|way| fitted.decision.way(way.sweep).is_none()).collect::<Vec<_>>();
+            let new = other
+                .decision
+                .ways
+                .into_iter()
+                .filter(|way| fitted.decision.way(way.sweep).is_none())
+                .collect::<Vec<_>>();
             fitted.decision.ways.extend(new);
         }
         fitted
@@ -125,8 +133,8 @@ impl<'f> Inside<'f> {
         let tried = found.iter().map(|fitted| fitted.tried).fold(0, u64::saturating_add);
         // Held states alone are one kind of step backwards, and at most two forwards.
         found.retain(|fitted| fitted.kinds().iter().zip(self.most_kinds).all(|(kinds, most)| *kinds <= most));
-        // Of a long loop without a limit every step is treated alike. What spares a part of its last one by a kind of step of its own is less
-        // than that, and no decision: less memory would be less work.
+        // Of a long loop without a limit every step is treated alike. What spares a part of its last one by a kind of
+        // step of its own is less than that, and no decision: less memory would be less work.
         if bytes.is_some() && count > SHORT && self.spill.is_none() {
             let least = self.fastest(sweep, None).work;
             if found.iter().any(|fitted| fitted.work >= least) {
@@ -135,11 +143,20 @@ impl<'f> Inside<'f> {
         }
         let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
-        // Every kind of step is code of its own: of a sweep that is not the usual one, whose work does not count, a per cent is not worth that.
-        let close = |fitted: &&Fitted| sweep != facts.sweeps[0] && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
-        let simple =
-            found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds().iter().sum::<usize>(), fitted.work, fitted.bytes));
-        let taken = simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start");
+        // Every kind of step is code of its own: of a sweep that is not the usual one, whose work does not count, a per
+        // cent is not worth that.
+        let close = |fitted: &&Fitted| {
+            sweep != facts.sweeps[0] && best.is_some_and(|best| fitted.work <= best.work + best.work / 64)
+        };
+        let simple = found
+            .iter()
+            .filter(fits)
+            .filter(close)
+            .min_by_key(|fitted| (fitted.kinds().iter().sum::<usize>(), fitted.work, fitted.bytes));
+        let taken = simple
+            .or(best)
+            .or(found.iter().min_by_key(|fitted| fitted.bytes))
+            .expect("every loop can be replayed from its start");
         Fitted { tried, ..taken.clone() }
     }
 
@@ -159,7 +176,9 @@ impl<'f> Inside<'f> {
 
     /// Where not every choice can be recorded in the program's own loop, to stand alone may be better.
     pub(super) fn records(self, sweep: Sweep, count: u64) -> Vec<Records<'f>> {
-        let choices = |keep: fn(&ChoiceFacts) -> bool| self.facts.choices.iter().filter(|choice| keep(choice)).collect::<Vec<_>>();
+        let choices = |keep: fn(&ChoiceFacts) -> bool| {
+            self.facts.choices.iter().filter(|choice| keep(choice)).collect::<Vec<_>>()
+        };
         let alone = Records { sweep: Sweep::Alone, choices: choices(|_| true), count };
         match sweep {
             // Where nobody knows the count, nothing is recorded.
@@ -173,7 +192,8 @@ impl<'f> Inside<'f> {
 
     /// Steps are reversed from what is at hand.
     pub(super) fn nothing(self) -> Fitted {
-        let choice = self.facts.choices.iter().find(|choice| choice.cut.kept.is_empty()).expect("some choice keeps nothing");
+        let choice =
+            self.facts.choices.iter().find(|choice| choice.cut.kept.is_empty()).expect("some choice keeps nothing");
         let way = Way { schedule: Schedule::Nothing, sweep: Sweep::Alone, cuts: vec![choice.cut.clone()] };
         let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
         Fitted {
@@ -192,8 +212,8 @@ impl<'f> Inside<'f> {
     /// As many held states as fit, or a few less: where the driver does leaves itself, what is held interrupts it.
     fn held(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
         let most = self.most_slots(sweep, bytes);
-        let few =
-            (most.saturating_sub(FEWER_SLOTS).max(1)..=most).chain(self.drives_leaves(sweep).then(|| eighths(most)).into_iter().flatten());
+        let few = (most.saturating_sub(FEWER_SLOTS).max(1)..=most)
+            .chain(self.drives_leaves(sweep).then(|| eighths(most)).into_iter().flatten());
         let fewer = few.map(|slots| self.slots(sweep, slots));
         fewer.min_by_key(|fitted| (fitted.work, fitted.bytes)).expect("there is a slot")
     }
@@ -225,26 +245,29 @@ impl<'f> Inside<'f> {
         // Where nobody knows the count, it takes hardly more than if it were known.
         let known = if sweep == Sweep::Online { Sweep::Paired } else { sweep };
         let counts = counts(&Schedule::Revolve { slots: used, state_bytes }, known, count);
-        // For each leaf that a driver does itself it asks some five times, and what is held in between interrupts its steps.
+        // For each leaf that a driver does itself it asks some five times, and what is held in between interrupts its
+        // steps.
         let (asked, interrupted) = if self.drives_leaves(sweep) {
             (5 * u128::from(leaves(count, used)), counts.snapshots)
         } else {
             (counts.turnbacks + 2 * counts.restores, 0)
         };
         let turn = self.facts.cost_turnback + self.backward;
-        let steps = sum([(counts.advances, self.advance()), (counts.turnbacks, turn), (counts.restores, self.facts.cost_hold)]);
+        let steps =
+            sum([(counts.advances, self.advance()), (counts.turnbacks, turn), (counts.restores, self.facts.cost_hold)]);
         let work = steps.saturating_add(sum([(asked, ACTION), (interrupted, INTERRUPTION), (0, 0)]));
         self.fitted(held_states(sweep, used, state_bytes), sweep, vec![], work - self.own(sweep, count))
     }
 
-    /// States held between blocks of so many steps at most, where nobody knows how many there are, and the records of one block: the best length of
-    /// a block, by the best choice.
+    /// States held between blocks of so many steps at most, where nobody knows how many there are, and the records of
+    /// one block: the best length of a block, by the best choice.
     fn blocks(self, sweep: Sweep, bytes: u64, held: u64) -> Option<Fitted> {
         let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
         // The work grows slowly beside its least: lengths a third to a half apart are enough.
         let lengths = (1..u64::BITS - 1).flat_map(|k| [1 << k, 3 << (k - 1)]).take_while(|steps| *steps < count);
-        let all =
-            lengths.flat_map(|steps| self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes, held)));
+        let all = lengths.flat_map(|steps| {
+            self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes, held))
+        });
         all.min_by_key(|fitted| (fitted.work, fitted.bytes))
     }
 
@@ -255,8 +278,10 @@ impl<'f> Inside<'f> {
         // The first slot is the start value; each further one costs a state and a word of the controller.
         let records = steps.checked_mul(choice.bytes)?.checked_add(schedule(1).words() as u64 * 8)?;
         let most = 1 + bytes.checked_sub(records)? / (state_bytes + 8);
-        let used =
-            self.facts.count.map_or(most.min(MOST_SLOTS).min(held.div_ceil(steps)), |count| slots(most, sweep, count.div_ceil(steps)));
+        let used = self
+            .facts
+            .count
+            .map_or(most.min(MOST_SLOTS).min(held.div_ceil(steps)), |count| slots(most, sweep, count.div_ceil(steps)));
         let counts = counts(&schedule(used), sweep, count);
         let work = sum([
             (counts.advances, self.advance()),
@@ -269,9 +294,12 @@ impl<'f> Inside<'f> {
 
     /// Every step is recorded, by one choice or by two: the least work that fits, or the fewest bytes.
     pub(super) fn recorded(self, sweep: Sweep, count: u64, bytes: Option<u64>) -> Fitted {
-        let one = self.facts.choices.iter().map(|choice| self.periodic(choice.sweep(sweep), choice, count.max(1), count));
+        let one =
+            self.facts.choices.iter().map(|choice| self.periodic(choice.sweep(sweep), choice, count.max(1), count));
         let ways = self.records(sweep, count);
-        let two = ways.iter().flat_map(|way| (1..way.choices.len()).filter_map(|choice| self.two_choices(way, choice, bytes)));
+        let two = ways
+            .iter()
+            .flat_map(|way| (1..way.choices.len()).filter_map(|choice| self.two_choices(way, choice, bytes)));
         let found: Vec<Fitted> = one.chain(two).collect();
         let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
@@ -282,7 +310,11 @@ impl<'f> Inside<'f> {
     pub(super) fn periodic(self, sweep: Sweep, choice: &ChoiceFacts, period: u64, count: u64) -> Fitted {
         let recipe = Recipe::periodic(period, count, sweep, self.facts.state_bytes, choice.bytes);
         let counts = recipe.counts();
-        let work = sum([(counts.advances, self.advance()), (counts.taped, self.recorded_once(choice)), (counts.restores, self.hold())]);
+        let work = sum([
+            (counts.advances, self.advance()),
+            (counts.taped, self.recorded_once(choice)),
+            (counts.restores, self.hold()),
+        ]);
         let cuts = vec![choice.cut.clone()];
         self.fitted(Schedule::of(recipe), sweep, cuts, work - self.own(sweep, count))
     }
@@ -313,8 +345,8 @@ impl<'f> Inside<'f> {
         2 * ACTION + self.facts.cost_hold
     }
 
-    /// The least that it costs to turn a step back and to hold a state: where the driver does the leaves of Revolve itself, it asks for nothing in
-    /// between.
+    /// The least that it costs to turn a step back and to hold a state: where the driver does the leaves of Revolve
+    /// itself, it asks for nothing in between.
     pub(super) fn turn_and_hold(self, sweep: Sweep) -> [u64; 2] {
         match self.drives_leaves(sweep) {
             true => [self.facts.cost_turnback + self.backward, self.facts.cost_hold],
@@ -336,20 +368,24 @@ impl<'f> Inside<'f> {
         }
     }
 
-    /// Work of a reversal in which every step runs as often as it must: up to the last state once, and backwards from a record or from a
-    /// held state, which costs `turn` and `hold`. The last step of a loop that stands alone is turned back from where the loop ends.
+    /// Work of a reversal in which every step runs as often as it must: up to the last state once, and backwards from a
+    /// record or from a held state, which costs `turn` and `hold`. The last step of a loop that stands alone is
+    /// turned back from where the loop ends.
     pub(super) fn once(self, way: &Records<'f>, [turn, hold]: [u64; 2]) -> u128 {
         let recorded = way.choices.iter().map(|choice| self.recorded_once(choice)).min().unwrap_or(u64::MAX);
         let each = u128::from(recorded.min(self.advance() + turn + hold));
         let last = u128::from(recorded.min(turn));
         match way.sweep {
-            Sweep::Paired | Sweep::Online => (each * u128::from(way.count)).saturating_sub(self.own(way.sweep, way.count)),
+            Sweep::Paired | Sweep::Online => {
+                (each * u128::from(way.count)).saturating_sub(self.own(way.sweep, way.count))
+            }
             Sweep::Alone => way.count.checked_sub(1).map_or(0, |others| each * u128::from(others) + last),
         }
     }
 
     fn fitted(self, schedule: Schedule, sweep: Sweep, cuts: Vec<Cut>, work: u128) -> Fitted {
-        let bytes = schedule.pool_bytes(sweep, self.facts.count).saturating_add((schedule.words() as u64).saturating_mul(8));
+        let bytes =
+            schedule.pool_bytes(sweep, self.facts.count).saturating_add((schedule.words() as u64).saturating_mul(8));
         Fitted { decision: LoopDecision { ways: vec![Way { schedule, sweep, cuts }] }, bytes, work, tried: 0 }
     }
 
@@ -362,8 +398,8 @@ impl<'f> Inside<'f> {
         way.choices.iter().map(|choice| choice.bytes).collect()
     }
 
-    /// Held states, and records of one segment at a time: segment k has what k - 1 held states leave, the last is recorded in the sweep.
-    /// No step runs more than twice.
+    /// Held states, and records of one segment at a time: segment k has what k - 1 held states leave, the last is
+    /// recorded in the sweep. No step runs more than twice.
     fn segments(self, way: &Records<'f>, number: usize, bytes: Option<u64>) -> Option<Fitted> {
         let (choice, state) = (way.choices[number], self.facts.state_bytes);
         let record = choice.bytes.max(1);
@@ -392,14 +428,19 @@ impl<'f> Inside<'f> {
             if last == 0 && way.sweep == Sweep::Alone {
                 return None;
             }
-            let again = u128::from(covered) * u128::from(self.advance()) + lengths.len() as u128 * u128::from(self.hold());
+            let again =
+                u128::from(covered) * u128::from(self.advance()) + lengths.len() as u128 * u128::from(self.hold());
             let once = u128::from(way.count) * u128::from(self.recorded_once(choice));
             let recipe = Recipe::segments(&lengths, last, way.sweep, state, Self::record_bytes(way), number as u32);
             let fitted = self.recipe(way, recipe, again + once);
             match bytes.and_then(|bytes| fitted.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
                 None => return Some(fitted),
                 // Not all of the room is taken.
-                Some(over) => room = room.min(fitted.decision.usual().schedule.pool_bytes(way.sweep, Some(way.count))).saturating_sub(over),
+                Some(over) => {
+                    room = room
+                        .min(fitted.decision.usual().schedule.pool_bytes(way.sweep, Some(way.count)))
+                        .saturating_sub(over)
+                }
             }
         }
         None
@@ -463,7 +504,13 @@ impl<'f> Inside<'f> {
     }
 
     /// The recipe of the least work in so many units of tables.
-    fn extract(self, way: &Records<'f>, alone: &Alone<'_>, paired: Option<&Paired<'_>>, units: usize) -> Option<(Recipe, u64)> {
+    fn extract(
+        self,
+        way: &Records<'f>,
+        alone: &Alone<'_>,
+        paired: Option<&Paired<'_>>,
+        units: usize,
+    ) -> Option<(Recipe, u64)> {
         let (count, state, records) = (way.count as usize, self.facts.state_bytes, Self::record_bytes(way));
         Some(match paired {
             None => {
@@ -479,8 +526,9 @@ impl<'f> Inside<'f> {
 
     /// The loop as the recurrences see it; work is shifted so that it fits, and rounded.
     pub(super) fn steps(self, way: &Records<'f>, unit: u64, rounded: Rounded) -> Option<Shifted> {
-        let dearest =
-            [self.turn(), self.advance(), self.hold()].into_iter().chain(way.choices.iter().map(|c| self.record(c).max(self.reverse(c))));
+        let dearest = [self.turn(), self.advance(), self.hold()]
+            .into_iter()
+            .chain(way.choices.iter().map(|c| self.record(c).max(self.reverse(c))));
         let most = (u128::from(dearest.max()?) * u128::from(way.count)).saturating_mul(u128::from(way.count));
         let shift = (128 - most.leading_zeros()).saturating_sub(58);
         let costs = Steps {
@@ -524,7 +572,9 @@ fn held_states(sweep: Sweep, slots: u64, state_bytes: u64) -> Schedule {
 
 /// Numbers up to the most, eight from one power of two to the next.
 fn eighths(most: u64) -> impl Iterator<Item = u64> {
-    (1..8).chain((0..56).flat_map(|power| (8..16).map(move |eighth| eighth << power))).take_while(move |number| *number <= most)
+    (1..8)
+        .chain((0..56).flat_map(|power| (8..16).map(move |eighth| eighth << power)))
+        .take_while(move |number| *number <= most)
 }
 
 pub(super) struct Shifted {
@@ -535,16 +585,20 @@ pub(super) struct Shifted {
 /// Parts of a size that are tried as a unit.
 const PARTS: u64 = 32;
 
-/// The units of memory that sizes of a loop are counted in: exact where tables of so many units allow it, else the part of a size that
-/// loses the least by rounding; none where that is half of what there is, and little would fit.
+/// The units of memory that sizes of a loop are counted in: exact where tables of so many units allow it, else the part
+/// of a size that loses the least by rounding; none where that is half of what there is, and little would fit.
 pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, room: u64, units: u64) -> Option<u64> {
     let exact = sizes.clone().fold(0, greatest_common_divisor);
     if room / exact <= units {
         return (room >= exact).then_some(exact);
     }
     // In thousandths: what is taken of a size, at its worst.
-    let taken =
-        |unit: u64| sizes.clone().map(|size| (u128::from(size.div_ceil(unit)) * u128::from(unit) * 1000 / u128::from(size)) as u64).max();
+    let taken = |unit: u64| {
+        sizes
+            .clone()
+            .map(|size| (u128::from(size.div_ceil(unit)) * u128::from(unit) * 1000 / u128::from(size)) as u64)
+            .max()
+    };
     let parts = sizes.clone().flat_map(|size| (1..=PARTS).map(move |parts| size.div_ceil(parts)));
     let fits = |unit: &u64| room >= *unit && room / unit <= units;
     let tried = parts.filter(fits).filter_map(|unit| Some((taken(unit)?, std::cmp::Reverse(unit))));

@@ -1,7 +1,8 @@
 //! From a gradient Program and a budget to a Plan: what is kept, what is run again, and where every byte is.
 //!
-//! A [`Strategy`] sees facts about the loops and the bytes to spare, and returns a [`Decision`]; [`place::place`] applies it. The peak of a
-//! plan is the size of the arena that the decision leads to, exactly: there is no other memory.
+//! A [`Strategy`] sees facts about the loops and the bytes to spare, and returns a [`Decision`]; [`place::place`]
+//! applies it. The peak of a plan is the size of the arena that the decision leads to, exactly: there is no other
+//! memory.
 
 mod bound;
 mod branches;
@@ -93,7 +94,8 @@ pub struct Decision {
     pub loops: BTreeMap<FuncId, LoopDecision>,
     /// Instructions of the main function that run again.
     pub again: Again,
-    /// Bytes of pools and controllers that live at the same time, as far as a strategy can tell; `place` knows exactly.
+    /// Bytes of pools and controllers that live at the same time, as far as a strategy can tell; `place` knows
+    /// exactly.
     pub bytes: u64,
     /// Predicted work of a run, in picoseconds of one thread.
     pub work: u128,
@@ -118,7 +120,8 @@ impl Add for Effort {
     }
 }
 
-/// How one loop is reversed: in one way, or in two where it depends on the loop outside whether a first sweep is at hand.
+/// How one loop is reversed: in one way, or in two where it depends on the loop outside whether a first sweep is at
+/// hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopDecision {
     /// The usual one first; at most one for each kind of sweep.
@@ -251,7 +254,8 @@ fn plan_on_threads(candidates: &[Candidate], request: &Request, most: u128) -> R
     less(shared, least_work(candidates, &Request { threads: 1, ..request.clone() }, most))
 }
 
-/// Every unwind has a bwd of its own: a decision is about one loop, and loops that share their code need not share their memory alike.
+/// Every unwind has a bwd of its own: a decision is about one loop, and loops that share their code need not share
+/// their memory alike.
 fn apart(mut program: Program) -> Program {
     let (mut known, mut next) = (BTreeSet::new(), 0);
     // Functions that are added are looked at, too: what is inside of them is shared as well.
@@ -275,9 +279,9 @@ fn apart(mut program: Program) -> Program {
 
 /// The plan of the least work among those of all candidates that fit the budget, if it is below `most`.
 ///
-/// No decision about a candidate is less work than its free one, which needs no search: so candidates come by that, and those that could
-/// not be better any more are left out. What is not in tiles does not count as less work than what is, nor one loop for several as less than
-/// they.
+/// No decision about a candidate is less work than its free one, which needs no search: so candidates come by that, and
+/// those that could not be better any more are left out. What is not in tiles does not count as less work than what is,
+/// nor one loop for several as less than they.
 fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result<Plan, Error> {
     let mut found: Option<Result<Plan, Error>> = None;
     let mut open: Vec<Prepared<'_>> = vec![];
@@ -285,7 +289,8 @@ fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result
         Some(found) => Some(less(found, other)),
         None => Some(other),
     };
-    // One loop for several does what they do and finds out where in them it is: it is none where nothing limits the memory.
+    // One loop for several does what they do and finds out where in them it is: it is none where nothing limits the
+    // memory.
     for candidate in candidates.iter().filter(|candidate| candidate.unnested.is_empty() || request.budget.is_some()) {
         match Prepared::new(candidate, request) {
             Ok(prepared) => open.push(prepared),
@@ -293,7 +298,11 @@ fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result
         }
     }
     for kind in [Candidate::is_tiled, |candidate: &Candidate| candidate.unnested.is_empty()] {
-        let least = open.iter().filter(|prepared| kind(prepared.candidate)).map(|prepared| prepared.kept.work.max(prepared.counted)).min();
+        let least = open
+            .iter()
+            .filter(|prepared| kind(prepared.candidate))
+            .map(|prepared| prepared.kept.work.max(prepared.counted))
+            .min();
         let others = open.iter_mut().filter(|prepared| !kind(prepared.candidate));
         others.for_each(|prepared| prepared.counted = prepared.counted.max(least.unwrap_or(0)));
     }
@@ -310,7 +319,8 @@ fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result
     found.unwrap_or_else(none).map(|best| Plan { effort: best.effort + effort, ..best })
 }
 
-/// Plans a Program without a budget, unless that takes more than is offered: then within what is offered, and the Plan says so.
+/// Plans a Program without a budget, unless that takes more than is offered: then within what is offered, and the Plan
+/// says so.
 ///
 /// ```
 /// use retrograd_compiler::plan::{Request, plan_within, strategy};
@@ -324,7 +334,8 @@ pub fn plan_within(program: &Program, request: &Request, offer: u64) -> Result<P
     if request.budget.is_some() || free.bytes_peak <= offer {
         return Ok(free);
     }
-    let mut found = plan(program, &Request { budget: Some(offer), ..request.clone() }).map_err(|error| beyond(error, offer))?;
+    let mut found =
+        plan(program, &Request { budget: Some(offer), ..request.clone() }).map_err(|error| beyond(error, offer))?;
     // Nobody asked for all that there is: what makes next to nothing faster is left to others.
     let most = found.decision.work + found.decision.work / HARDLY;
     while let Ok(half) = plan(program, &Request { budget: Some(found.bytes_peak / 2), ..request.clone() })
@@ -341,7 +352,8 @@ const HARDLY: u128 = 64;
 /// What nobody gave as a budget is not called one.
 fn beyond(error: Error, offer: u64) -> Error {
     let ErrorKind::OverBudget { needed, .. } = error.kind else { return error };
-    let message = format!("the plan needs {}; the machine can spare {}", explain::exactly(needed), explain::exactly(offer));
+    let message =
+        format!("the plan needs {}; the machine can spare {}", explain::exactly(needed), explain::exactly(offer));
     Error::new(ErrorKind::OutOfMemory { needed }, Pos::unknown(), message)
 }
 
@@ -379,8 +391,10 @@ struct Prepared<'c> {
 
 impl<'c> Prepared<'c> {
     fn new(candidate: &'c Candidate, request: &Request) -> Result<Prepared<'c>, Error> {
-        let facts =
-            Facts { spill: request.spill, ..facts::facts(&candidate.parted, request, &|origin: &str| request.strategy.fate(origin)) };
+        let facts = Facts {
+            spill: request.spill,
+            ..facts::facts(&candidate.parted, request, &|origin: &str| request.strategy.fate(origin))
+        };
         let kept = strategy::Auto.decide(&facts, None)?;
         let bound = quick_bound(&facts, request.budget.unwrap_or(u64::MAX));
         let bound = if facts.has_least() { bound.max(kept.work) } else { bound };
@@ -430,7 +444,9 @@ impl<'c> Prepared<'c> {
         let found = fastest(&self.request, &facts, ways, insts, placed);
         // That everything kept fits says nothing of a strategy that decides otherwise about the loops.
         let Found { decision, placed, splits } = match found {
-            Err(_) if strategy.replay() == Replay::Fit && fits => fastest(&self.request, &facts, all_ways(), insts, placed),
+            Err(_) if strategy.replay() == Replay::Fit && fits => {
+                fastest(&self.request, &facts, all_ways(), insts, placed)
+            }
             found => found,
         }?;
         let decision = Decision { work: decision.work.max(self.counted), ..decision };
@@ -472,8 +488,8 @@ impl Facts {
         self.loops.iter().any(LoopFacts::is_open)
     }
 
-    /// Whether no decision is less work than the one without a limit. A loop of unknown length keeps more in a budget that is larger than what it
-    /// keeps without one, and a disk may be faster than memory is taken to be.
+    /// Whether no decision is less work than the one without a limit. A loop of unknown length keeps more in a budget
+    /// that is larger than what it keeps without one, and a disk may be faster than memory is taken to be.
     fn has_least(&self) -> bool {
         !self.is_open() && self.spill.is_none()
     }
@@ -487,14 +503,22 @@ struct Found {
 }
 
 /// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
-fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place: impl Fn(&Decision) -> Placed) -> Result<Found, Error> {
+fn fastest(
+    request: &Request,
+    facts: &Facts,
+    ways: Vec<Again>,
+    insts: u64,
+    place: impl Fn(&Decision) -> Placed,
+) -> Result<Found, Error> {
     let strategy = &request.strategy;
     let [known, small]: [RefCell<BTreeMap<u64, Decision>>; 2] = Default::default();
     let decide = |room: Option<u64>| {
         // What is best in more room than it takes is best in all that it fits in.
         let larger = |room: u64| known.borrow().range(room..).next().map(|(_, decision)| decision.clone());
         let same = |room: u64| larger(room).filter(|decision| facts.loops.len() <= 1 && decision.bytes <= room);
-        if let Some(decision) = known.borrow().get(&room.unwrap_or(u64::MAX)).cloned().or_else(|| same(room.unwrap_or(u64::MAX))) {
+        if let Some(decision) =
+            known.borrow().get(&room.unwrap_or(u64::MAX)).cloned().or_else(|| same(room.unwrap_or(u64::MAX)))
+        {
             return Ok(decision);
         }
         let decision = strategy.decide(facts, room)?;
@@ -514,7 +538,8 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
     };
     let most_placed = PLACED / ways.len().max(1) as u64;
     let least = if facts.has_least() { decide(None)?.work } else { 0 };
-    let mut best: Result<(Decision, Placed), Error> = Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no way to run the code"));
+    let mut best: Result<(Decision, Placed), Error> =
+        Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no way to run the code"));
     for again in ways {
         let work = u128::from(again.work);
         // No way of this much work is better, however its loops are reversed.
@@ -527,10 +552,17 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
                 let placed = place(&decision);
                 (decision, placed)
             }),
-            Some(budget) => {
-                Within { budget, facts, again: work, insts, most_placed, decide: &decide, decide_anew: &decide_anew, place: &place }
-                    .fastest()
+            Some(budget) => Within {
+                budget,
+                facts,
+                again: work,
+                insts,
+                most_placed,
+                decide: &decide,
+                decide_anew: &decide_anew,
+                place: &place,
             }
+            .fastest(),
         };
         let found = found.map(|(decision, placed)| {
             let work = decision.work.saturating_add(work);
@@ -546,7 +578,12 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
             best = found;
         }
     }
-    let splits = known.borrow().values().chain(small.borrow().values()).map(|decision| decision.tried).fold(0, u64::saturating_add);
+    let splits = known
+        .borrow()
+        .values()
+        .chain(small.borrow().values())
+        .map(|decision| decision.tried)
+        .fold(0, u64::saturating_add);
     best.map(|(decision, placed)| Found { decision, placed, splits })
 }
 

@@ -1,8 +1,8 @@
 //! Which forward loop has the trajectory of an unwind: found by value numbering, exact, and only a matter of cost.
 //!
-//! Two carries are the same when they start from the same value and their steps compute the same from the same. The carries of both loops
-//! are numbered together: first by start value, then again and again by what a step makes of them, until nothing changes. The numbers are
-//! interned, not hashed, so two carries with one number are equal.
+//! Two carries are the same when they start from the same value and their steps compute the same from the same. The
+//! carries of both loops are numbered together: first by start value, then again and again by what a step makes of
+//! them, until nothing changes. The numbers are interned, not hashed, so two carries with one number are equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,20 +30,25 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
     for (unwind_inst, inst) in function.insts.iter().enumerate() {
         let Op::Unwind(unwind) = &inst.op else { continue };
         let before = function.insts[..unwind_inst].iter().enumerate().rev();
-        let pair = before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
-            let outer = |numbers: &mut Numbers<'_>, v: Value| numbers.of(Key::Outer(v));
-            let walk = Walk::of(candidate, &mut |v| outer(&mut numbers, v))?;
-            let states = same_states(&mut numbers, &walk, (unwind, inst), outer)?;
-            Some(Pair { loop_inst, unwind_inst, states, sweep: walk.sweep })
-        });
+        let pair =
+            before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
+                let outer = |numbers: &mut Numbers<'_>, v: Value| numbers.of(Key::Outer(v));
+                let walk = Walk::of(candidate, &mut |v| outer(&mut numbers, v))?;
+                let states = same_states(&mut numbers, &walk, (unwind, inst), outer)?;
+                Some(Pair { loop_inst, unwind_inst, states, sweep: walk.sweep })
+            });
         found.extend(pair);
     }
     found
 }
 
-/// Which carry of a loop is state number k of an unwind, where the two stand in a step forwards and in its adjoint, whose first parameters
-/// are the same.
-pub(super) fn inner_states(program: &Program, forward: (&Function, &Inst), backward: (&Function, &Inst)) -> Option<Vec<usize>> {
+/// Which carry of a loop is state number k of an unwind, where the two stand in a step forwards and in its adjoint,
+/// whose first parameters are the same.
+pub(super) fn inner_states(
+    program: &Program,
+    forward: (&Function, &Inst),
+    backward: (&Function, &Inst),
+) -> Option<Vec<usize>> {
     let mut numbers = Numbers::new(program);
     let shared = forward.0.params.len();
     let params: Vec<u32> = (0..backward.0.params.len().max(shared)).map(|k| numbers.of(Key::Param(k))).collect();
@@ -52,7 +57,11 @@ pub(super) fn inner_states(program: &Program, forward: (&Function, &Inst), backw
 }
 
 /// Which carry of a loop is state number k of an unwind, given the numbers of all values where each of them stands.
-pub(super) fn same_walk(numbers: &mut Numbers<'_>, forward: (&[u32], &Inst), backward: (&[u32], &Inst)) -> Option<Vec<usize>> {
+pub(super) fn same_walk(
+    numbers: &mut Numbers<'_>,
+    forward: (&[u32], &Inst),
+    backward: (&[u32], &Inst),
+) -> Option<Vec<usize>> {
     let Op::Unwind(unwind) = &backward.1.op else { return None };
     let walk = Walk::of(forward.1, &mut |v| forward.0[v.0 as usize])?;
     same_states(numbers, &walk, (unwind, backward.1), |_, v| backward.0[v.0 as usize])
@@ -73,13 +82,28 @@ impl Walk {
         match &inst.op {
             Op::For(op) => {
                 let (_, starts, invariants, streams) = op.args(&inst.args);
-                let [starts, invariants, streams] = [starts, invariants, streams].map(|list| list.iter().map(|v| number(*v)).collect());
-                Some(Walk { count: number(inst.args[0]), starts, invariants, streams, body: op.body, sweep: Sweep::Paired })
+                let [starts, invariants, streams] =
+                    [starts, invariants, streams].map(|list| list.iter().map(|v| number(*v)).collect());
+                Some(Walk {
+                    count: number(inst.args[0]),
+                    starts,
+                    invariants,
+                    streams,
+                    body: op.body,
+                    sweep: Sweep::Paired,
+                })
             }
             Op::While(op) => {
                 let ((starts, invariants), (_, count)) = (op.args(&inst.args), op.results(&inst.results));
                 let [starts, invariants] = [starts, invariants].map(|list| list.iter().map(|v| number(*v)).collect());
-                Some(Walk { count: number(count), starts, invariants, streams: vec![], body: op.body, sweep: Sweep::Online })
+                Some(Walk {
+                    count: number(count),
+                    starts,
+                    invariants,
+                    streams: vec![],
+                    body: op.body,
+                    sweep: Sweep::Online,
+                })
             }
             Op::Row(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
@@ -123,12 +147,13 @@ fn same_states(
     ours.iter().map(|number| theirs.iter().position(|other| other == number)).collect()
 }
 
-/// Work of what `other` computes and `function`, with the same first parameters, does not. Branches of one predicate go the same way, and
-/// are placed as one.
+/// Work of what `other` computes and `function`, with the same first parameters, does not. Branches of one predicate go
+/// the same way, and are placed as one.
 pub(super) fn work_beyond(program: &Program, function: &Priced<'_>, other: &Priced<'_>) -> u64 {
     let mut numbers = Numbers::new(program);
-    let params: Vec<u32> =
-        (0..function.function.params.len().max(other.function.params.len())).map(|k| numbers.of(Key::Param(k))).collect();
+    let params: Vec<u32> = (0..function.function.params.len().max(other.function.params.len()))
+        .map(|k| numbers.of(Key::Param(k)))
+        .collect();
     let mut known = Known::default();
     numbers.run(function, &params, &mut known);
     numbers.run(other, &params, &mut known).1
@@ -204,7 +229,11 @@ impl<'p> Numbers<'p> {
         params.extend(&walk.invariants);
         params.extend(walk.streams.iter().map(|stream| self.of(Key::Row(*stream))));
         let results = self.function(walk.body, &params);
-        carries.iter().zip(&results[..walk.starts.len()]).map(|(before, after)| self.of(Key::Carry(*before, *after))).collect()
+        carries
+            .iter()
+            .zip(&results[..walk.starts.len()])
+            .map(|(before, after)| self.of(Key::Carry(*before, *after)))
+            .collect()
     }
 
     /// Numbers of the results of a function over numbered parameters.
@@ -242,7 +271,8 @@ impl<'p> Numbers<'p> {
         let numbers = self.values(function, params);
         let (mut work, mut branches) = (0u64, Branches::default());
         for inst in &function.insts {
-            let [args, results] = [&inst.args, &inst.results].map(|list| list.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
+            let [args, results] = [&inst.args, &inst.results]
+                .map(|list| list.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
             if results.iter().all(|number| known.numbers.contains(number)) {
                 continue;
             }
@@ -251,7 +281,8 @@ impl<'p> Numbers<'p> {
                 Op::If(op) => {
                     let sides = known.branches.entry(args[0]).or_default();
                     let mut side = |(body, known): (FuncId, &mut Known)| {
-                        let args: Vec<u32> = args[1..].iter().map(|arg| known.inside.get(arg).copied().unwrap_or(*arg)).collect();
+                        let args: Vec<u32> =
+                            args[1..].iter().map(|arg| known.inside.get(arg).copied().unwrap_or(*arg)).collect();
                         let (ends, work) = self.run(&priced.branch(inst, body), &args, known);
                         known.inside.extend(results.iter().copied().zip(ends));
                         work

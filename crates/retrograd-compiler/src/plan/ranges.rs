@@ -24,7 +24,9 @@ fn of_inst(inst: &Inst, known: &[Option<Range>]) -> Option<Range> {
     let Op::Row(row, attrs) = &inst.op else { return None };
     if *row == &ops::CONSTANT {
         let value = attrs.array("value");
-        return (value.dtype() == DType::I64 && value.shape().is_empty()).then(|| value.as_i64()[0]).map(|value| (value, value));
+        return (value.dtype() == DType::I64 && value.shape().is_empty())
+            .then(|| value.as_i64()[0])
+            .map(|value| (value, value));
     }
     let Lowering::Map(op) = row.lowering else { return None };
     arithmetic(op, &inst.args.iter().map(|arg| known[arg.0 as usize]).collect::<Vec<_>>())

@@ -1,7 +1,8 @@
 //! One number of bytes for many loops: how much each gets.
 //!
-//! Every region has a front of points, bytes against work. Loops whose memory lives at the same time add their bytes, those that do not
-//! share them; what is inside a step multiplies. A loop's points are made by a fit, so that any strategy can share.
+//! Every region has a front of points, bytes against work. Loops whose memory lives at the same time add their bytes,
+//! those that do not share them; what is inside a step multiplies. A loop's points are made by a fit, so that any
+//! strategy can share.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,8 +17,8 @@ use crate::ir::Error;
 /// Makes the decision for one loop in so many bytes.
 pub(super) type Fit<'a> = &'a dyn Fn(Inside<'_>, Option<u64>) -> Result<Fitted, Error>;
 
-/// Points of a front, those of the front inside of a step forwards that an outer loop is tried with, and how many pairs of them with those of a
-/// step backwards.
+/// Points of a front, those of the front inside of a step forwards that an outer loop is tried with, and how many pairs
+/// of them with those of a step backwards.
 const POINTS: usize = 24;
 const INNER_POINTS: usize = 4;
 const INNER_PAIRS: usize = 16;
@@ -29,8 +30,9 @@ const CELLS: u64 = 8_000_000;
 /// Loops that have all of that time.
 const LOOPS_IN_TIME: u64 = 4;
 
-/// Kinds of steps that a loop may have, by the levels of unwinds inside of them: what is inside stands there once for every kind, and kinds of
-/// kinds would grow with the power of the depth. From there on, those that held states alone need: two forwards and one backwards.
+/// Kinds of steps that a loop may have, by the levels of unwinds inside of them: what is inside stands there once for
+/// every kind, and kinds of kinds would grow with the power of the depth. From there on, those that held states alone
+/// need: two forwards and one backwards.
 const KINDS: [usize; 3] = [usize::MAX, 16, 4];
 const FEWEST_KINDS: [usize; 2] = [2, 1];
 
@@ -62,15 +64,21 @@ struct Share {
     works: (u64, u64),
 }
 
-/// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any, the smallest.
+/// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any,
+/// the smallest.
 pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<Decision, Error> {
-    let sharing = Sharing { facts, room, fit, heights: heights(facts), alone: facts.loops.len() <= 1, tried: Cell::new(0) };
+    let sharing =
+        Sharing { facts, room, fit, heights: heights(facts), alone: facts.loops.len() <= 1, tried: Cell::new(0) };
     let front = sharing.front(&facts.root)?;
     let fits = |point: &&Point| room.is_none_or(|room| point.bytes <= room);
     let best = front.iter().filter(fits).min_by_key(|point| (point.key(), point.bytes));
     let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
     sharing.spend(&mut point)?;
-    let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision.clone())).collect();
+    let loops = point
+        .loops
+        .into_iter()
+        .map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision.clone()))
+        .collect();
     let work = u128::from(facts.cost).saturating_add(point.work);
     Ok(Decision { loops, again: Again::default(), bytes: point.bytes, work, tried: sharing.tried.get() })
 }
@@ -93,7 +101,9 @@ impl Sharing<'_> {
             Region::Sequence(parts) => self.sequence(parts),
             Region::Branches(parts) => {
                 let fronts = parts.iter().map(|part| self.front(part)).collect::<Result<Vec<_>, Error>>()?;
-                Ok(fronts.into_iter().fold(vec![Point::default()], |all, front| self.join(&all, &front, u64::max, u128::max)))
+                Ok(fronts
+                    .into_iter()
+                    .fold(vec![Point::default()], |all, front| self.join(&all, &front, u64::max, u128::max)))
             }
             Region::Repeat { times, body } => {
                 let mut front = self.front(body)?;
@@ -143,7 +153,8 @@ impl Sharing<'_> {
             for backward in &backwards {
                 let inner = forward.bytes.max(backward.bytes);
                 let least = |work: u128| u64::try_from(work).unwrap_or(u64::MAX).min(1 << 50);
-                let (works, loops) = ((least(forward.work), least(backward.work)), forward.loops.iter().chain(&backward.loops));
+                let (works, loops) =
+                    ((least(forward.work), least(backward.work)), forward.loops.iter().chain(&backward.loops));
                 let loops: BTreeMap<usize, Rc<Share>> = loops.map(|(number, share)| (*number, share.clone())).collect();
                 for offer in self.offers(inner) {
                     let share = self.fitted(number, works, offer, CELLS_SHARING)?;
@@ -162,7 +173,8 @@ impl Sharing<'_> {
     fn fitted(&self, number: usize, works: (u64, u64), bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
         let facts = &self.facts.loops[number];
         // Many loops have less time each.
-        let cells = if self.alone { CELLS } else { cells * LOOPS_IN_TIME / LOOPS_IN_TIME.max(self.facts.loops.len() as u64) };
+        let cells =
+            if self.alone { CELLS } else { cells * LOOPS_IN_TIME / LOOPS_IN_TIME.max(self.facts.loops.len() as u64) };
         let outermost = self.facts.loops.iter().filter(|facts| facts.depth == 0).count() as u64;
         let part = |spill: Spill| Spill { bytes: spill.bytes / outermost, ..spill };
         let spill = self.facts.spill.filter(|_| facts.depth == 0).map(part);
@@ -247,7 +259,9 @@ fn heights(facts: &Facts) -> Vec<[usize; 2]> {
 
 fn height(region: &Region, inside: &[[usize; 2]]) -> usize {
     match region {
-        Region::Sequence(parts) | Region::Branches(parts) => parts.iter().map(|part| height(part, inside)).max().unwrap_or(0),
+        Region::Sequence(parts) | Region::Branches(parts) => {
+            parts.iter().map(|part| height(part, inside)).max().unwrap_or(0)
+        }
         Region::Repeat { body, .. } => height(body, inside),
         Region::Unwind(number) => 1 + inside[*number].into_iter().fold(0, usize::max),
     }

@@ -1,7 +1,8 @@
 //! The fastest way to reverse one loop with states on a disk, too.
 //!
-//! What goes to the disk is decided by the recurrence over two tiers, over the tables of what is done in memory. Those tables reach as far
-//! as one segment between states on disk; in a long loop a state goes there only at every so many steps.
+//! What goes to the disk is decided by the recurrence over two tiers, over the tables of what is done in memory. Those
+//! tables reach as far as one segment between states on disk; in a long loop a state goes there only at every so many
+//! steps.
 
 use super::Spill;
 use super::fit::{Fitted, Inside, QUICK, Records, Shifted, unit, up};
@@ -13,7 +14,8 @@ use super::work::{ACTION, SECOND};
 /// Steps up to which memory alone is asked, and most places in a loop at which a state may go to the disk.
 const REACH: u64 = 2000;
 
-/// A loop of more steps has no states on the disk: between two of them there would be more steps than memory alone is asked for.
+/// A loop of more steps has no states on the disk: between two of them there would be more steps than memory alone is
+/// asked for.
 pub(super) const LONGEST_ON_DISK: u64 = REACH * REACH;
 
 /// Units of memory that tables reach far with, and cells of those over both tiers for every one of those in memory.
@@ -75,7 +77,8 @@ impl<'f> Inside<'f> {
         let in_memory = fast(&|place, steps| alone.work(place, steps, units));
         let sweep = paired.map(|paired| fast(&|place, steps| paired.work(place, steps, units)));
         let scale = 2f64.powi(steps.shift as i32);
-        let access = (self.facts.state_bytes as f64 * SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
+        let access =
+            (self.facts.state_bytes as f64 * SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
         let advance = self.advance() as f64 / scale;
         // Steps before the first grain are there even where they are no work.
         let before = if lead > 0 { (lead as f64 * advance).max(1e-9) } else { 0.0 };
@@ -89,7 +92,8 @@ impl<'f> Inside<'f> {
             };
             let tables = Tiered { alone, paired, tiers: &tiers, grain, units };
             work.is_finite().then(|| {
-                let recipe = tables.recipe(way.count, slots.unwrap_or(1), self.facts.state_bytes, Self::record_bytes(way));
+                let recipe =
+                    tables.recipe(way.count, slots.unwrap_or(1), self.facts.state_bytes, Self::record_bytes(way));
                 (recipe, (work * scale) as u128)
             })
         };

@@ -25,7 +25,8 @@ impl Split {
 /// Splits the bwd of an unwind; what has an effect runs where the step is reversed.
 pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) -> Split {
     let params = op.args(&bwd.params);
-    let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
+    let forward: Vec<Value> =
+        [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
     let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &cut.kept, |_| false);
     let reverse_params: Vec<Value> = [params.count]
         .iter()
@@ -42,9 +43,17 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) 
     Split { cone, reverse, kept: cut.kept.iter().map(|value| bwd.ty(*value).clone()).collect() }
 }
 
-/// The function of `params` that computes `results` with the instructions of another; every path to the other's parameters must end in `params`.
-pub(super) fn extract(from: &Function, name: String, params: &[Value], results: &[Value], always: impl Fn(&Inst) -> bool) -> Function {
-    let params: Vec<(Option<Value>, Type)> = params.iter().map(|param| (Some(*param), from.ty(*param).clone())).collect();
+/// The function of `params` that computes `results` with the instructions of another; every path to the other's
+/// parameters must end in `params`.
+pub(super) fn extract(
+    from: &Function,
+    name: String,
+    params: &[Value],
+    results: &[Value],
+    always: impl Fn(&Inst) -> bool,
+) -> Function {
+    let params: Vec<(Option<Value>, Type)> =
+        params.iter().map(|param| (Some(*param), from.ty(*param).clone())).collect();
     extract_among(from, name, &params, results, always)
 }
 
@@ -76,11 +85,18 @@ pub(super) fn extract_among(
         }
     }
     for inst in chosen.into_iter().rev() {
-        let args = inst.args.iter().map(|v| map[v.0 as usize].expect("a cut leaves no path from a step's rest to its state")).collect();
+        let args = inst
+            .args
+            .iter()
+            .map(|v| map[v.0 as usize].expect("a cut leaves no path from a step's rest to its state"))
+            .collect();
         for (old, new) in inst.results.iter().zip(builder.copy(from, inst, args)) {
             map[old.0 as usize].get_or_insert(new);
         }
     }
-    let results = results.iter().map(|v| map[v.0 as usize].expect("a cut leaves no path from a step's rest to its state")).collect();
+    let results = results
+        .iter()
+        .map(|v| map[v.0 as usize].expect("a cut leaves no path from a step's rest to its state"))
+        .collect();
     builder.finish(results)
 }

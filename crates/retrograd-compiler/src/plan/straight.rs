@@ -1,8 +1,9 @@
 //! Code outside of loops: what of it runs again so that less is held.
 //!
-//! A value that is read again long after it was made can be made again just before: the same instructions on the same values, so the
-//! same bits. What is an array in memory is seen from a placed Program, because a nest keeps nothing of what it computes for itself. From
-//! there on it is arithmetic (`optimal/replay.rs`): orders of runs, each with its work and about its bytes. `place` then says exactly.
+//! A value that is read again long after it was made can be made again just before: the same instructions on the same
+//! values, so the same bits. What is an array in memory is seen from a placed Program, because a nest keeps nothing of
+//! what it computes for itself. From there on it is arithmetic (`optimal/replay.rs`): orders of runs, each with its
+//! work and about its bytes. `place` then says exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +95,8 @@ impl<'p> Straight<'p> {
                 code.bytes.push(bytes_stored(placed, *value));
                 values.push(Known { value: *value, fate, movable });
             }
-            let work = folded.iter().chain([&k]).map(|k| priced.inst(&main.insts[*k])).fold(0, u64::saturating_add).max(1);
+            let work =
+                folded.iter().chain([&k]).map(|k| priced.inst(&main.insts[*k])).fold(0, u64::saturating_add).max(1);
             code.items.push(Item { work, args, results, again: movable });
             insts.push(k);
             folds.push(folded);
@@ -112,17 +114,26 @@ impl<'p> Straight<'p> {
     pub(super) fn residuals(&self) -> Vec<Residual> {
         let main = self.program.main();
         let mut crossing = vec![false; self.values.len()];
-        self.code.items[self.turn..].iter().flat_map(|item| &item.args).for_each(|v| crossing[*v] = self.values[*v].movable);
+        self.code.items[self.turn..]
+            .iter()
+            .flat_map(|item| &item.args)
+            .for_each(|v| crossing[*v] = self.values[*v].movable);
         self.code.items[self.turn..].iter().flat_map(|item| &item.results).for_each(|v| crossing[*v] = false);
         let residual = |k: usize| {
             let value = self.values[k].value;
             let inst = self.definitions[value.0 as usize].expect("items make their results");
-            Residual { value, origin: origin(&main.insts[inst]), ty: main.ty(value).clone(), read_at: readers(&main.insts[inst..], value) }
+            Residual {
+                value,
+                origin: origin(&main.insts[inst]),
+                ty: main.ty(value).clone(),
+                read_at: readers(&main.insts[inst..], value),
+            }
         };
         (0..self.values.len()).filter(|k| crossing[*k] && self.code.bytes[*k] > 0).map(residual).collect()
     }
 
-    /// So many ways to run it at most, from the least work to the fewest bytes; the first as it stands if nothing else is decided beforehand.
+    /// So many ways to run it at most, from the least work to the fewest bytes; the first as it stands if nothing else
+    /// is decided beforehand.
     pub(super) fn ways(&self, search: Search, most: usize) -> Vec<Again> {
         let crossing = self.crossing();
         if (0..self.values.len()).all(|v| !crossing[v] || self.code.bytes[v] == 0) {
@@ -173,7 +184,8 @@ impl<'p> Straight<'p> {
         let before = &self.code.items[..self.turn];
         let values: Vec<usize> = before.iter().flat_map(|item| item.results.iter().copied()).collect();
         let held = self.crossing();
-        let fixed: BTreeSet<usize> = before.iter().filter(|item| !item.again).flat_map(|item| item.results.iter().copied()).collect();
+        let fixed: BTreeSet<usize> =
+            before.iter().filter(|item| !item.again).flat_map(|item| item.results.iter().copied()).collect();
         let number = |v: &usize| values.binary_search(v).ok().filter(|_| !fixed.contains(v));
         let maker = |item: &Item| Maker {
             work: item.work,
@@ -202,7 +214,11 @@ impl<'p> Straight<'p> {
     /// Values that are made before the turn, can be made again, and are read after it.
     fn crossing(&self) -> Vec<bool> {
         let mut made = vec![false; self.values.len()];
-        self.code.items[..self.turn].iter().filter(|item| item.again).flat_map(|item| &item.results).for_each(|v| made[*v] = true);
+        self.code.items[..self.turn]
+            .iter()
+            .filter(|item| item.again)
+            .flat_map(|item| &item.results)
+            .for_each(|v| made[*v] = true);
         let mut crossing = vec![false; self.values.len()];
         self.code.items[self.turn..].iter().flat_map(|item| &item.args).for_each(|v| crossing[*v] = made[*v]);
         crossing
@@ -234,14 +250,20 @@ impl<'p> Straight<'p> {
             before = work;
         }
         let count = limits.len();
-        let chosen: BTreeSet<usize> = (0..CHAIN_LIMITS).map(|k| k * count.saturating_sub(1) / (CHAIN_LIMITS - 1)).collect();
+        let chosen: BTreeSet<usize> =
+            (0..CHAIN_LIMITS).map(|k| k * count.saturating_sub(1) / (CHAIN_LIMITS - 1)).collect();
         chosen.into_iter().filter_map(|k| limits.get(k)).map(|units| stages.order(&table, *units)).collect()
     }
 
     /// An order of items as instructions that run again.
     fn again(&self, order: &[usize]) -> Again {
-        let mut emission =
-            Emission { straight: self, made: vec![None; self.program.main().insts.len()], clock: 0, fence: 0, waiting: vec![] };
+        let mut emission = Emission {
+            straight: self,
+            made: vec![None; self.program.main().insts.len()],
+            clock: 0,
+            fence: 0,
+            waiting: vec![],
+        };
         let mut again = Again::default();
         let (mut next, mut place) = (0, 0);
         for item in order {
@@ -328,7 +350,8 @@ impl Emission<'_, '_> {
         }
     }
 
-    /// What an item computes for itself is computed again, as far as it was made before what it reads, or before the fence.
+    /// What an item computes for itself is computed again, as far as it was made before what it reads, or before the
+    /// fence.
     fn renew(&mut self, item: usize, first: usize) {
         let folded = self.straight.folded[item].iter().copied().filter(|inst| *inst < first);
         if folded.clone().all(|inst| self.fresh(inst)) {
@@ -395,7 +418,8 @@ impl<'c> Stages<'c> {
     /// None where there is nothing to choose.
     fn new(code: &'c Code, turn: usize) -> Option<Stages<'c>> {
         let makers = code.makers();
-        let movable = makers.iter().map(|maker| maker.is_some_and(|maker| maker < turn && code.items[maker].again)).collect();
+        let movable =
+            makers.iter().map(|maker| maker.is_some_and(|maker| maker < turn && code.items[maker].again)).collect();
         let (mut read_before, mut read_after) = (vec![None; makers.len()], vec![false; makers.len()]);
         for (k, item) in code.items.iter().enumerate() {
             for arg in &item.args {
@@ -418,7 +442,9 @@ impl<'c> Stages<'c> {
 
     /// Values that a restart at an item needs.
     fn restart(&self, item: usize) -> BTreeSet<usize> {
-        let needed = |v: &usize| self.makers[*v].is_some_and(|maker| maker < item) && self.read_before[*v].is_some_and(|read| read >= item);
+        let needed = |v: &usize| {
+            self.makers[*v].is_some_and(|maker| maker < item) && self.read_before[*v].is_some_and(|read| read >= item)
+        };
         (0..self.makers.len()).filter(|v| self.movable[*v] && needed(v)).collect()
     }
 
@@ -430,7 +456,9 @@ impl<'c> Stages<'c> {
     }
 
     fn until(&self, start: usize) -> usize {
-        let reads = |item: &usize| self.code.items[*item].args.iter().any(|v| self.movable[*v] && self.makers[*v] >= Some(start));
+        let reads = |item: &usize| {
+            self.code.items[*item].args.iter().any(|v| self.movable[*v] && self.makers[*v] >= Some(start))
+        };
         if start == 0 {
             self.code.items.len()
         } else {
@@ -455,8 +483,12 @@ impl<'c> Stages<'c> {
                 held
             })
             .collect();
-        let recorded =
-            |item: usize| self.code.items[item].results.iter().any(|v| self.movable[*v] && self.read_after[*v] && self.code.bytes[*v] > 0);
+        let recorded = |item: usize| {
+            self.code.items[item]
+                .results
+                .iter()
+                .any(|v| self.movable[*v] && self.read_after[*v] && self.code.bytes[*v] > 0)
+        };
         let mut starts = vec![0];
         let mut best: Option<usize> = None;
         for item in 0..self.turn {
@@ -493,7 +525,13 @@ impl<'c> Stages<'c> {
         let more = |s: usize, t: usize| self.bytes(restarts[t].difference(&restarts[s]).copied());
         // What else is held while each item runs, of what does not belong to the stages.
         let others = Code {
-            bytes: self.code.bytes.iter().zip(&self.movable).map(|(bytes, movable)| if *movable { 0 } else { *bytes }).collect(),
+            bytes: self
+                .code
+                .bytes
+                .iter()
+                .zip(&self.movable)
+                .map(|(bytes, movable)| if *movable { 0 } else { *bytes })
+                .collect(),
             ..self.code.clone()
         };
         let besides = others.profile(&others.in_turn());
@@ -503,9 +541,13 @@ impl<'c> Stages<'c> {
             self.bytes(kept.difference(&restarts[s]).copied())
         };
         let steps = |s: usize, t: usize| (s..t).map(|j| more(s, j) + more(s, j + 1)).max().unwrap_or(0);
-        let square = |of: &dyn Fn(usize, usize) -> u64| (0..count).map(|s| (0..count).map(|t| units(of(s, t))).collect()).collect();
+        let square = |of: &dyn Fn(usize, usize) -> u64| {
+            (0..count).map(|s| (0..count).map(|t| units(of(s, t))).collect()).collect()
+        };
         Chain {
-            work: (0..count).map(|s| self.code.work(&(self.starts[s]..self.starts[s + 1]).collect::<Vec<_>>())).collect(),
+            work: (0..count)
+                .map(|s| self.code.work(&(self.starts[s]..self.starts[s + 1]).collect::<Vec<_>>()))
+                .collect(),
             record: (0..count).map(|s| units(record(s))).collect(),
             recording: (0..count).map(|s| units(record(s))).collect(),
             reversing: (0..count).map(|s| units(record(s) + most(self.until[s + 1]..self.until[s]))).collect(),
@@ -517,7 +559,8 @@ impl<'c> Stages<'c> {
 
     /// The order of the least work in so many units.
     fn order(&self, table: &Table<'_>, units: usize) -> Order {
-        let mut reversal = Reversal { stages: self, table, run: Run::new(self.code), held: vec![0; self.makers.len()], next: 0 };
+        let mut reversal =
+            Reversal { stages: self, table, run: Run::new(self.code), held: vec![0; self.makers.len()], next: 0 };
         reversal.range(0, self.count() - 1, units);
         let Reversal { mut run, next, .. } = reversal;
         (next..self.code.items.len()).for_each(|item| run.first(item));
@@ -539,7 +582,8 @@ struct Reversal<'s, 'c> {
 impl Reversal<'_, '_> {
     /// Reverses stages s..=t; what a restart at s needs is at hand and held.
     fn range(&mut self, s: usize, t: usize, units: usize) {
-        let (stages, chain_first) = (self.stages, self.table.first(s, t, units).expect("feasible ranges are made of feasible ones"));
+        let (stages, chain_first) =
+            (self.stages, self.table.first(s, t, units).expect("feasible ranges are made of feasible ones"));
         match chain_first {
             First::Record => {
                 let kept: Vec<usize> = stages.record(s).union(&stages.restart(stages.starts[s + 1])).copied().collect();

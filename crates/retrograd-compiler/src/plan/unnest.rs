@@ -1,17 +1,19 @@
 //! A loop in a loop as one loop, so that states can be held at any step of the inner one.
 //!
-//! Step `s` of `n · m` is step `k = s rem m` of the inner loop in step `i = s div m` of the outer one. What the outer step does before its
-//! inner loop is done where `k` is first, what it does after it where `k` is last; the values that either loop carries share slots where
-//! they never live at the same time. The adjoint is rewritten alike, with its steps in the opposite order. It is the same arithmetic in
-//! the same order. A plan of the one loop has the optimum over all steps; two loops have less to remember where the outer one is, and
-//! whichever is less work is taken.
+//! Step `s` of `n · m` is step `k = s rem m` of the inner loop in step `i = s div m` of the outer one. What the outer
+//! step does before its inner loop is done where `k` is first, what it does after it where `k` is last; the values that
+//! either loop carries share slots where they never live at the same time. The adjoint is rewritten alike, with its
+//! steps in the opposite order. It is the same arithmetic in the same order. A plan of the one loop has the optimum
+//! over all steps; two loops have less to remember where the outer one is, and whichever is less work is taken.
 
 use std::collections::BTreeSet;
 
 use super::facts::constant;
 use super::pair::{inner_states, pairs};
 use super::split::extract;
-use crate::ir::{Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Type, UnwindOp, Value};
+use crate::ir::{
+    Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Type, UnwindOp, Value,
+};
 use crate::ops;
 
 /// A Program whose loops in loops are one loop each.
@@ -46,7 +48,8 @@ fn next(program: &Program) -> Option<(Program, [u64; 2])> {
     })
 }
 
-/// The Program with one unwind of its entry, and the loop that it shares states with, as loops over the steps of what is inside.
+/// The Program with one unwind of its entry, and the loop that it shares states with, as loops over the steps of what
+/// is inside.
 fn unnest(program: &Program, unwind: usize, op: &UnwindOp) -> Option<(Program, [u64; 2])> {
     let function = program.main();
     let inst = &function.insts[unwind];
@@ -69,7 +72,10 @@ fn unnest(program: &Program, unwind: usize, op: &UnwindOp) -> Option<(Program, [
         let alike = |level: &Level<'_>| op.bound == 0 && level.steps == forward.steps && !effects[usize::from(op.body)];
         let level = Level::of_loop(program.function(op.body), op.carries).filter(alike)?;
         let body = making.forward(&level)?;
-        Some((pair.loop_inst, Flat { op: Op::For(ForOp { body, carries: level.slots.len(), ..op.clone() }), groups: vec![level.slots] }))
+        Some((
+            pair.loop_inst,
+            Flat { op: Op::For(ForOp { body, carries: level.slots.len(), ..op.clone() }), groups: vec![level.slots] },
+        ))
     });
     let entry = entry(function, count, [pair, Some((unwind, flat))].into_iter().flatten().collect());
     making.program.entry = making.program.add(entry);
@@ -112,7 +118,11 @@ fn entry(function: &Function, count: i64, flat: Vec<(usize, Flat)>) -> Function 
             (Op::Unwind(op), [states, threads]) => {
                 let groups = op.args(&args);
                 let outer = [groups.adjoints, groups.running].concat();
-                ([vec![count], fill(states, groups.carries), groups.invariants.to_vec(), fill(threads, &outer)].concat(), threads)
+                (
+                    [vec![count], fill(states, groups.carries), groups.invariants.to_vec(), fill(threads, &outer)]
+                        .concat(),
+                    threads,
+                )
             }
             (Op::For(op), [states]) => {
                 let (_, carries, invariants, _) = op.args(&args);
@@ -130,7 +140,8 @@ fn entry(function: &Function, count: i64, flat: Vec<(usize, Flat)>) -> Function 
     b.finish(function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect())
 }
 
-/// What one value of the loop over all steps is: a carry of the outer loop between its steps, one of the inner loop within.
+/// What one value of the loop over all steps is: a carry of the outer loop between its steps, one of the inner loop
+/// within.
 #[derive(Clone, Debug)]
 struct Slot {
     ty: Type,
@@ -169,7 +180,12 @@ impl<'f> Level<'f> {
         Level::new(function, inst, &function.params[1..=carries], &function.results[..carries], starts.to_vec())
     }
 
-    fn of_adjoint(program: &Program, outer: &UnwindOp, (body, forward): (&Function, &Level<'_>), bwd: &'f Function) -> Option<Level<'f>> {
+    fn of_adjoint(
+        program: &Program,
+        outer: &UnwindOp,
+        (body, forward): (&Function, &Level<'_>),
+        bwd: &'f Function,
+    ) -> Option<Level<'f>> {
         let mut inner = bwd.insts.iter().filter_map(|inst| match &inst.op {
             Op::Unwind(op) if op.carries > 0 => Some((inst, op)),
             Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
@@ -186,14 +202,21 @@ impl<'f> Level<'f> {
         (level.steps == forward.steps).then_some(Level { states, ..level })
     }
 
-    fn new(function: &'f Function, inner: &'f Inst, threads: &'f [Value], ends: &'f [Value], starts: Vec<Value>) -> Option<Level<'f>> {
+    fn new(
+        function: &'f Function,
+        inner: &'f Inst,
+        threads: &'f [Value],
+        ends: &'f [Value],
+        starts: Vec<Value>,
+    ) -> Option<Level<'f>> {
         let steps = constant(function, inner.args[0])?.as_i64()[0];
         let mut level = Level { function, inner, steps, threads, ends, starts, slots: vec![], states: vec![] };
         level.slots = level.share();
         Some(level)
     }
 
-    /// A carry of the outer loop that is read after the inner one has a slot of its own; others share theirs with one of the inner loop.
+    /// A carry of the outer loop that is read after the inner one has a slot of its own; others share theirs with one
+    /// of the inner loop.
     fn share(&self) -> Vec<Slot> {
         let read: BTreeSet<Value> = self.ends.iter().flat_map(|end| self.leaves(*end)).collect();
         let ty = |v: Value| self.function.ty(v);
@@ -204,16 +227,26 @@ impl<'f> Level<'f> {
                 && (self.starts[inner] == self.threads[outer] || self.inner.results[inner] == self.ends[outer])
         };
         let natural: Vec<Option<usize>> = (0..self.threads.len())
-            .map(|outer| left.iter().copied().find(|inner| shared(outer) && same(outer, *inner)).inspect(|inner| _ = left.remove(inner)))
+            .map(|outer| {
+                left.iter()
+                    .copied()
+                    .find(|inner| shared(outer) && same(outer, *inner))
+                    .inspect(|inner| _ = left.remove(inner))
+            })
             .collect();
         for (outer, natural) in natural.into_iter().enumerate() {
             let ty = ty(self.threads[outer]);
-            let any = || left.iter().copied().find(|inner| shared(outer) && self.function.ty(self.starts[*inner]) == ty);
+            let any =
+                || left.iter().copied().find(|inner| shared(outer) && self.function.ty(self.starts[*inner]) == ty);
             let inner = natural.or_else(any);
             left.retain(|other| Some(*other) != inner);
             slots.push(Slot { ty: ty.clone(), outer: Some(outer), inner });
         }
-        slots.extend(left.into_iter().map(|inner| Slot { ty: ty(self.starts[inner]).clone(), outer: None, inner: Some(inner) }));
+        slots.extend(left.into_iter().map(|inner| Slot {
+            ty: ty(self.starts[inner]).clone(),
+            outer: None,
+            inner: Some(inner),
+        }));
         slots
     }
 
@@ -333,8 +366,16 @@ impl Making {
     }
 
     /// What the inner loop carries into a step: where it begins, what the outer step starts it from.
-    fn enter(&mut self, b: &Builder, begins: Value, level: &Level<'_>, known: Known<'_>, slots: &[Value]) -> Option<Vec<Value>> {
-        let start = |(inner, start): (usize, &Value)| self.when(b, begins, level, known, *start, slots[level.within(inner)]);
+    fn enter(
+        &mut self,
+        b: &Builder,
+        begins: Value,
+        level: &Level<'_>,
+        known: Known<'_>,
+        slots: &[Value],
+    ) -> Option<Vec<Value>> {
+        let start =
+            |(inner, start): (usize, &Value)| self.when(b, begins, level, known, *start, slots[level.within(inner)]);
         level.starts.iter().enumerate().map(start).collect()
     }
 
@@ -347,7 +388,9 @@ impl Making {
         known: Known<'_>,
         (slots, stepped): (&[Value], &[Value]),
     ) -> Option<Vec<Value>> {
-        let known = |value: Value| level.inner.results.iter().position(|v| *v == value).map_or_else(|| known(value), |k| Some(stepped[k]));
+        let known = |value: Value| {
+            level.inner.results.iter().position(|v| *v == value).map_or_else(|| known(value), |k| Some(stepped[k]))
+        };
         let after = |(slot, before): (&Slot, &Value)| {
             let otherwise = slot.inner.map_or(*before, |inner| stepped[inner]);
             match slot.outer {
@@ -369,7 +412,8 @@ impl Making {
         values.iter().map(one).collect()
     }
 
-    /// A value of the outer step where a predicate holds, and another one otherwise; none where it follows from what does not exist.
+    /// A value of the outer step where a predicate holds, and another one otherwise; none where it follows from what
+    /// does not exist.
     fn when(
         &mut self,
         b: &Builder,

@@ -1,14 +1,17 @@
-//! The fastest decision about loops that fits a budget: a search over rooms for their states and records, each decided and placed.
+//! The fastest decision about loops that fits a budget: a search over rooms for their states and records, each decided
+//! and placed.
 //!
-//! The smallest budget is that of the least of a set of decisions that does not depend on the budget: the one without a limit, the one without
-//! room, and those for rooms from what the latter takes downwards, since kinds of steps differ in what they need besides. A budget that the
-//! decision without room does not fit has a choice of all of them, and whatever is found in more room takes no less than the decision without
-//! room, or is one of the set. So the budget that a refusal names is accepted, every smaller one is refused, and no plan takes less.
+//! The smallest budget is that of the least of a set of decisions that does not depend on the budget: the one without a
+//! limit, the one without room, and those for rooms from what the latter takes downwards, since kinds of steps differ
+//! in what they need besides. A budget that the decision without room does not fit has a choice of all of them, and
+//! whatever is found in more room takes no less than the decision without room, or is one of the set. So the budget
+//! that a refusal names is accepted, every smaller one is refused, and no plan takes less.
 //!
-//! What a decision takes is known when it is placed: kinds of steps differ in what they need besides states and records, and memory is
-//! shared with what lives at other moments. More room never means more work. So the search goes down from the most room that there could be,
-//! decision by decision, and takes the first that fits: then more bytes never cost more work. Where there are too many decisions for that, it
-//! starts from an estimate, and halves what is between a room that fits and one that does not.
+//! What a decision takes is known when it is placed: kinds of steps differ in what they need besides states and
+//! records, and memory is shared with what lives at other moments. More room never means more work. So the search goes
+//! down from the most room that there could be, decision by decision, and takes the first that fits: then more bytes
+//! never cost more work. Where there are too many decisions for that, it starts from an estimate, and halves what is
+//! between a room that fits and one that does not.
 
 use super::bound::quick_bound;
 use super::place::Placed;
@@ -89,7 +92,8 @@ impl Within<'_> {
         Ok((best.decision.clone(), best.placed.clone()))
     }
 
-    /// The decision of the least work that fits where the one without room does not: one of the set that does not depend on the budget.
+    /// The decision of the least work that fits where the one without room does not: one of the set that does not
+    /// depend on the budget.
     fn of_small(&self, mut all: Vec<Tried>, modest: usize) -> Result<(Decision, Placed), Error> {
         let set = self.small(&mut all, modest, u128::MAX)?;
         match set.iter().map(|number| &all[*number]).filter(|tried| self.fits(tried)).min_by_key(work) {
@@ -118,11 +122,16 @@ impl Within<'_> {
 
     /// Bytes of the smallest thing that is ever kept.
     fn granule(&self) -> u64 {
-        let sizes = self.facts.loops.iter().flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
+        let sizes = self
+            .facts
+            .loops
+            .iter()
+            .flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
         sizes.min().unwrap_or(u64::MAX).max(1)
     }
 
-    /// From the most room to the least that is worth it, unless there is no time for that. Up to where nothing was seen to fit.
+    /// From the most room to the least that is worth it, unless there is no time for that. Up to where nothing was seen
+    /// to fit.
     fn down(&self, all: &mut Vec<Tried>, most: u64) -> Result<u64, Error> {
         let (mut room, mut splits, mut worth) = (self.step(most), 0u64, 0);
         while room > worth {
@@ -134,7 +143,8 @@ impl Within<'_> {
             let number = self.known(all, decision);
             let tried = &all[number];
             if self.fits(tried) {
-                // How loops share their room is found by trying parts of it: a little less may do better. One loop has all of it.
+                // How loops share their room is found by trying parts of it: a little less may do better. One loop has
+                // all of it.
                 worth = worth.max(if self.is_alone() { room } else { room / 4 * 3 });
             }
             // With less than it was offered, a loop would have done the same.
@@ -208,7 +218,8 @@ impl Within<'_> {
         let least = all.iter().min_by_key(|tried| tried.placed.bytes).expect("something was tried");
         let (budget, needed) = (self.budget, least.placed.bytes);
         let message = format!(
-            "the budget is {}; the smallest that this strategy can work with is {}, with {:.1} times the work of its plan without a budget",
+            "the budget is {}; the smallest that this strategy can work with is {}, with {:.1} times the work of its \
+             plan without a budget",
             explain::exactly(budget),
             explain::exactly(needed),
             least.decision.work.saturating_add(self.again) as f64 / all[0].decision.work.max(1) as f64

@@ -1,4 +1,5 @@
-//! What is rewritten once on the way to a plan: loops inside loops before they are differentiated, sums of products after.
+//! What is rewritten once on the way to a plan: loops inside loops before they are differentiated, sums of products
+//! after.
 
 use super::*;
 use retrograd_compiler::opt::{freeze, unroll};
@@ -87,14 +88,19 @@ fn a_sum_of_products_of_smaller_arrays_is_a_contraction() {
         let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
         let [expected, found] = [&before, &after].map(|program| run(program, &inputs).unwrap().remove(0));
         let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
-        assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
+        assert!(
+            expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close),
+            "{expected} became {found}"
+        );
     }
 }
 
 #[test]
 fn axes_that_both_factors_keep_are_batches_wherever_they_stand() {
     // a[i, j, l] · b[k, i, l], summed over l: the axis i stands first in one factor and second in the other.
-    for (left, right, array, shape) in [("[1, 2, 3]", "[0, 1, 3]", "1", "[4,2,5]"), ("[0, 1, 3]", "[0, 2, 3]", "b", "[2,5,4]")] {
+    for (left, right, array, shape) in
+        [("[1, 2, 3]", "[0, 1, 3]", "1", "[4,2,5]"), ("[0, 1, 3]", "[0, 2, 3]", "b", "[2,5,4]")]
+    {
         let whole = shape.replace(']', ",3]");
         let text = format!(
             "fn main(%0: f64[2,5,3], %1: f64[4,2,3]) -> f64{shape} {{
@@ -120,11 +126,14 @@ fn contracted_alike(before: &Program) {
     let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
     let [expected, found] = [before, &after].map(|program| run(program, &inputs).unwrap().remove(0));
     let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
-    assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
+    assert!(
+        expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close),
+        "{expected} became {found}"
+    );
 }
 
-/// The squares of rows are not in memory either, and their sums have the same bits; a short row belongs to the loop over rows, and what is
-/// summed to one number to the loop that makes it.
+/// The squares of rows are not in memory either, and their sums have the same bits; a short row belongs to the loop
+/// over rows, and what is summed to one number to the loop that makes it.
 #[test]
 fn a_sum_of_squares_of_long_rows_is_a_contraction() {
     for (row, axes, shape, contracted) in
@@ -202,7 +211,10 @@ fn what_a_step_clears_at_its_end_the_next_clears_first() {
     for (start, moves) in [("0.0", true), ("-0.0", false), ("1.5", false)] {
         let (before, after) = (clearing(start), freeze(&clearing(start)));
         verify(&after).unwrap();
-        let Op::Unwind(op) = &after.main().insts.iter().find(|inst| matches!(inst.op, Op::Unwind(_))).unwrap().op else { panic!("found") };
+        let Op::Unwind(op) = &after.main().insts.iter().find(|inst| matches!(inst.op, Op::Unwind(_))).unwrap().op
+        else {
+            panic!("found")
+        };
         let names = names(after.function(op.bwd));
         let at = |name: &str| names.iter().position(|other| *other == name);
         assert_eq!(at("update") < at("add"), moves, "from {start}:\n{after}");

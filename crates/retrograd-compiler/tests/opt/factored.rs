@@ -1,4 +1,5 @@
-//! A step backwards over numbers as one sum of products gives what the step gives, also where its products are no numbers.
+//! A step backwards over numbers as one sum of products gives what the step gives, also where its products are no
+//! numbers.
 
 use super::*;
 use retrograd_compiler::opt::freeze;
@@ -48,7 +49,8 @@ impl std::ops::Mul for Wide {
 impl std::ops::Add for Wide {
     type Output = Wide;
     fn add(self, other: Wide) -> Wide {
-        let [large, small] = if self.0 == 0.0 || (other.0 != 0.0 && other.1 > self.1) { [other, self] } else { [self, other] };
+        let [large, small] =
+            if self.0 == 0.0 || (other.0 != 0.0 && other.1 > self.1) { [other, self] } else { [self, other] };
         let apart = if small.0 == 0.0 { -200 } else { (small.1 - large.1).max(-200) };
         let sum = Wide::of(large.0 + small.0 * 2f64.powi(apart));
         Wide(sum.0, sum.1 + large.1)
@@ -66,31 +68,39 @@ type Step = (&'static str, fn(Wide, Wide, Wide, Wide, Wide) -> Wide);
 
 /// Steps that become sums of products, all of them, and the first cotangent that they give.
 const STEPS: [Step; 6] = [
-    ("  %1: f64 = mul %a, %p\n  %2: f64 = mul %1, %q\n  %3: f64 = mul %2, %r\n  return %3, %b\n", |p, q, r, a, _| a * p * q * r),
+    ("  %1: f64 = mul %a, %p\n  %2: f64 = mul %1, %q\n  %3: f64 = mul %2, %r\n  return %3, %b\n", |p, q, r, a, _| {
+        a * p * q * r
+    }),
     // As of the logistic map.
     (
-        "  %1: f64 = mul %a, %p\n  %2: f64 = mul %1, %q\n  %3: f64 = mul %a, %r\n  %4: f64 = sub %2, %3\n  return %4, %b\n",
+        "  %1: f64 = mul %a, %p\n  %2: f64 = mul %1, %q\n  %3: f64 = mul %a, %r\n  %4: f64 = sub %2, %3\n  return %4, \
+         %b\n",
         |p, q, r, a, _| a * p * q + -(a * r),
     ),
     (
-        "  %1: f64 = mul %a, %p\n  %2: f64 = add %1, %b\n  %3: f64 = mul %2, %q\n  %4: f64 = mul %3, %p\n  return %4, %b\n",
+        "  %1: f64 = mul %a, %p\n  %2: f64 = add %1, %b\n  %3: f64 = mul %2, %q\n  %4: f64 = mul %3, %p\n  return %4, \
+         %b\n",
         |p, q, _, a, b| (a * p + b) * q * p,
     ),
     (
-        "  %1: f64 = add %a, %b\n  %2: f64 = mul %1, %p\n  %3: f64 = mul %2, %q\n  %4: f64 = mul %r, %3\n  return %4, %4\n",
+        "  %1: f64 = add %a, %b\n  %2: f64 = mul %1, %p\n  %3: f64 = mul %2, %q\n  %4: f64 = mul %r, %3\n  return %4, \
+         %4\n",
         |p, q, r, a, b| (a + b) * p * q * r,
     ),
     (
-        "  %1: f64 = mul %a, %p\n  %2: f64 = mul %a, %q\n  %3: f64 = add %1, %2\n  %4: f64 = mul %3, %r\n  return %4, %b\n",
+        "  %1: f64 = mul %a, %p\n  %2: f64 = mul %a, %q\n  %3: f64 = add %1, %2\n  %4: f64 = mul %3, %r\n  return %4, \
+         %b\n",
         |p, q, r, a, _| a * (p + q) * r,
     ),
     (
-        "  %1: f64 = mul %a, %p\n  %2: f64 = mul %b, %r\n  %3: f64 = sub %2, %1\n  %4: f64 = mul %3, %q\n  %5: f64 = mul %4, %p\n  return %5, %b\n",
+        "  %1: f64 = mul %a, %p\n  %2: f64 = mul %b, %r\n  %3: f64 = sub %2, %1\n  %4: f64 = mul %3, %q\n  %5: f64 = \
+         mul %4, %p\n  return %5, %b\n",
         |p, q, r, a, b| (b * r + -(a * p)) * q * p,
     ),
 ];
 
-/// Numbers whose products are beyond the range of floats, in both directions, and others; of few bits, so that nothing is rounded that is within.
+/// Numbers whose products are beyond the range of floats, in both directions, and others; of few bits, so that nothing
+/// is rounded that is within.
 fn sizes() -> [f64; 7] {
     [0.0, -0.75, 2f64.powi(660), 2f64.powi(-660), -2f64.powi(-530), 2f64.powi(1000), -2f64.powi(1000)]
 }
@@ -101,7 +111,10 @@ fn a_sum_of_products_is_right_wherever_the_step_is() {
     for (step, exact) in STEPS {
         let program = unwound(step);
         let frozen = freeze(&program);
-        assert!(frozen.functions.iter().any(|function| function.insts.iter().any(|inst| matches!(inst.op, Op::If(_)))), "{frozen}");
+        assert!(
+            frozen.functions.iter().any(|function| function.insts.iter().any(|inst| matches!(inst.op, Op::If(_)))),
+            "{frozen}"
+        );
         let mut right = 0;
         for number in 0..sizes.len().pow(5) {
             let at = |place: u32| sizes[number / sizes.len().pow(place) % sizes.len()];
@@ -111,7 +124,10 @@ fn a_sum_of_products_is_right_wherever_the_step_is() {
             let inputs = [&[Array::int(1)], numbers.as_slice()].concat();
             let [plain, factored] = [&program, &frozen].map(|program| run(program, &inputs).unwrap()[0].as_f64()[0]);
             let is_right = |x: f64| (x - exact).abs() <= 1e-12 * exact.abs() + 1e-300;
-            assert!(!is_right(plain) || is_right(factored), "{exact}, as the step gives, became {factored} by {inputs:?} of\n{step}");
+            assert!(
+                !is_right(plain) || is_right(factored),
+                "{exact}, as the step gives, became {factored} by {inputs:?} of\n{step}"
+            );
             right += usize::from(is_right(plain));
         }
         assert!(right > 100, "{right}");
@@ -123,7 +139,8 @@ fn the_step_and_its_sum_agree_where_both_are_tame() {
     let inputs = [&[Array::int(3)], [0.0, 0.0, 0.7, -0.4, 0.9, 1.5, 0.3].map(Array::scalar).as_slice()].concat();
     for (step, _) in STEPS {
         let program = unwound(step);
-        let [plain, factored] = [&program, &freeze(&program)].map(|program| run(program, &inputs).unwrap()[0].as_f64()[0]);
+        let [plain, factored] =
+            [&program, &freeze(&program)].map(|program| run(program, &inputs).unwrap()[0].as_f64()[0]);
         assert!((plain - factored).abs() <= 1e-14 * plain.abs(), "{plain} {factored} of\n{step}");
     }
 }

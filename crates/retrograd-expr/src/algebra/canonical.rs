@@ -1,4 +1,5 @@
-//! One form for expressions that are equal by arithmetic: a quotient of polynomials in atoms whose arguments have that form, too.
+//! One form for expressions that are equal by arithmetic: a quotient of polynomials in atoms whose arguments have that
+//! form, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +13,14 @@ use crate::tidy;
 /// Powers above are atoms.
 const POWER: i64 = 64;
 
-/// A form that is the same for all expressions that are equal by the arithmetic of sums, products, quotients and integer powers, and by
-/// what functions are: odd or even, symmetric in their arguments, or another name of a power.
+/// A form that is the same for all expressions that are equal by the arithmetic of sums, products, quotients and
+/// integer powers, and by what functions are: odd or even, symmetric in their arguments, or another name of a power.
 ///
-/// Sums above the line are multiplied out; below it stands the product of what is written there, each sum with its first coefficient 1.
+/// Sums above the line are multiplied out; below it stands the product of what is written there, each sum with its
+/// first coefficient 1.
 ///
-/// It is defined where the expression is: a denominator is never cancelled whole, and what is not defined everywhere and drops out stays
-/// with the factor 0.
+/// It is defined where the expression is: a denominator is never cancelled whole, and what is not defined everywhere
+/// and drops out stays with the factor 0.
 ///
 /// ```
 /// use retrograd_expr::{Expr, canonicalize};
@@ -62,7 +64,8 @@ fn is_partial(dag: &Dag, id: usize) -> bool {
     }
 }
 
-/// A polynomial over a product of powers of factors; factors are atoms, or polynomials of more than one term as expressions.
+/// A polynomial over a product of powers of factors; factors are atoms, or polynomials of more than one term as
+/// expressions.
 #[derive(Clone, Debug)]
 struct Quotient {
     top: Polynomial,
@@ -135,12 +138,17 @@ impl Quotient {
     /// Powers of atoms that all terms above share with the denominator, down to one that stays there.
     fn cancelled(mut self) -> Quotient {
         for (part, power) in &mut self.bottom {
-            while *power > 1 && !self.top.terms.is_empty() && self.top.terms.keys().all(|monomial| monomial.contains_key(part)) {
+            while *power > 1
+                && !self.top.terms.is_empty()
+                && self.top.terms.keys().all(|monomial| monomial.contains_key(part))
+            {
                 *power -= 1;
                 // An atom of every term is among the parts, unless a sum cancelled to have it.
                 let known = self.parts.as_mut().and_then(|(_, parts)| parts.get_mut(part));
                 let whole = known.map(|count| *count -= 1).is_none();
-                self.top = Polynomial { terms: self.top.terms.iter().map(|(monomial, x)| (lowered(monomial, part), *x)).collect() };
+                self.top = Polynomial {
+                    terms: self.top.terms.iter().map(|(monomial, x)| (lowered(monomial, part), *x)).collect(),
+                };
                 if whole {
                     self.parts = factors(&self.top);
                 }
@@ -154,7 +162,8 @@ impl Quotient {
 
     fn to_expr(&self) -> Expr {
         let top = self.top.to_expr();
-        let product = self.bottom.iter().map(|(part, power)| tidy::pow(part, &Expr::number(*power))).reduce(|a, b| a * b);
+        let product =
+            self.bottom.iter().map(|(part, power)| tidy::pow(part, &Expr::number(*power))).reduce(|a, b| a * b);
         product.map_or(top.clone(), |bottom| Expr::new(Op::Call(Function::Div), vec![top, bottom]))
     }
 }
@@ -174,16 +183,21 @@ fn lowered(monomial: &Monomial, part: &Expr) -> Monomial {
     less
 }
 
-/// A number times powers of factors: the atoms of a monomial, or the polynomial with its first coefficient 1. `None` for 0.
+/// A number times powers of factors: the atoms of a monomial, or the polynomial with its first coefficient 1. `None`
+/// for 0.
 fn factors(polynomial: &Polynomial) -> Option<(Fraction, BTreeMap<Expr, i64>)> {
-    let shared = polynomial.terms.keys().skip(1).fold(polynomial.terms.keys().next()?.clone(), |shared: Monomial, monomial| {
-        let least = |(atom, power): (&Expr, &i64)| monomial.get(atom).map(|other| (atom.clone(), (*power).min(*other)));
-        shared.iter().filter_map(least).collect()
-    });
+    let shared =
+        polynomial.terms.keys().skip(1).fold(polynomial.terms.keys().next()?.clone(), |shared: Monomial, monomial| {
+            let least =
+                |(atom, power): (&Expr, &i64)| monomial.get(atom).map(|other| (atom.clone(), (*power).min(*other)));
+            shared.iter().filter_map(least).collect()
+        });
     let (_, first) = polynomial.leading()?;
     let inverse = first.inverted()?;
     let rest = polynomial.terms.iter().map(|(monomial, x)| {
-        let less = shared.iter().fold(monomial.clone(), |less, (atom, power)| (0..*power).fold(less, |less, _| lowered(&less, atom)));
+        let less = shared
+            .iter()
+            .fold(monomial.clone(), |less, (atom, power)| (0..*power).fold(less, |less, _| lowered(&less, atom)));
         Some((less, x.times(inverse)?))
     });
     let rest = Polynomial { terms: rest.collect::<Option<_>>()? };
@@ -222,17 +236,19 @@ fn arithmetic(op: &Op, args: &[&Quotient]) -> Option<Quotient> {
             let one = Quotient::of(Polynomial::constant_of(Fraction::ONE));
             (0..n.abs()).try_fold(one, |power, _| power.times(&base))
         }
-        Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack => None,
+        Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack => {
+            None
+        }
         Op::Index | Op::Fold(..) | Op::StopGradient | Op::Custom(_) => None,
     }
 }
 
-/// A function of arguments in their form: one name for what has several, arguments in order where that does not matter, no sign inside of
-/// what is odd or even.
+/// A function of arguments in their form: one name for what has several, arguments in order where that does not matter,
+/// no sign inside of what is odd or even.
 fn atom(op: &Op, mut args: Vec<Expr>) -> Expr {
     use Function::{
-        Abs, And, Asin, Asinh, Atan, Atanh, Cbrt, Cos, Cosh, Eq, Erf, Exp, Ge, Gt, Hypot, Le, Lt, Max, Min, Ne, Or, Pow, Sign, Sin, Sinh,
-        Sqrt, Tan, Tanh,
+        Abs, And, Asin, Asinh, Atan, Atanh, Cbrt, Cos, Cosh, Eq, Erf, Exp, Ge, Gt, Hypot, Le, Lt, Max, Min, Ne, Or,
+        Pow, Sign, Sin, Sinh, Sqrt, Tan, Tanh,
     };
     let Op::Call(function) = op else { return Expr::new(op.clone(), args) };
     if matches!(function, Min | Max | And | Or | Eq | Ne | Hypot) {
@@ -271,8 +287,9 @@ fn quotient_of(form: &Expr) -> Quotient {
     let dag = Dag::of(form);
     let all = dag.fold(|op, args, done: &[Quotient]| {
         let found = arithmetic(op, &args.iter().map(|arg| &done[*arg]).collect::<Vec<_>>());
-        found
-            .unwrap_or_else(|| Quotient::of(Polynomial::atom(Expr::new(op.clone(), args.iter().map(|arg| done[*arg].to_expr()).collect()))))
+        found.unwrap_or_else(|| {
+            Quotient::of(Polynomial::atom(Expr::new(op.clone(), args.iter().map(|arg| done[*arg].to_expr()).collect())))
+        })
     });
     all[dag.root()].clone()
 }

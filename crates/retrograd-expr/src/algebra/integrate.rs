@@ -1,5 +1,6 @@
-//! Integrals by table: rational functions, functions of linear arguments, roots of quadratics, products with polynomials by parts, products
-//! of exponentials with sines and cosines, and whatever becomes one of these with a part of it as the variable.
+//! Integrals by table: rational functions, functions of linear arguments, roots of quadratics, products with
+//! polynomials by parts, products of exponentials with sines and cosines, and whatever becomes one of these with a part
+//! of it as the variable.
 
 use retrograd::{Error, ErrorKind, Pos};
 
@@ -76,8 +77,9 @@ const CANDIDATES: usize = 12;
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn integrate(expr: &Expr, name: &str) -> Result<Expr, Error> {
-    integral(expr, name, DEPTH)
-        .ok_or_else(|| Error::new(ErrorKind::Unsupported, Pos::unknown(), format!("`{expr}` is not in the table of integrals")))
+    integral(expr, name, DEPTH).ok_or_else(|| {
+        Error::new(ErrorKind::Unsupported, Pos::unknown(), format!("`{expr}` is not in the table of integrals"))
+    })
 }
 
 fn integral(expr: &Expr, name: &str, depth: usize) -> Option<Expr> {
@@ -125,7 +127,8 @@ impl<'n> Term<'n> {
                 self.times(b, power.negated())
             }
             (Op::Call(Function::Neg), [a]) if power.as_integer().is_some() => {
-                self.outside = if power.as_integer()? % 2 == 0 { self.outside.clone() } else { tidy::neg(&self.outside) };
+                self.outside =
+                    if power.as_integer()? % 2 == 0 { self.outside.clone() } else { tidy::neg(&self.outside) };
                 self.times(a, power)
             }
             (Op::Call(Function::Sqrt), [a]) => self.times(a, power.times(Fraction::new(1, 2)?)?),
@@ -257,7 +260,10 @@ impl<'n> Term<'n> {
         let (b, c) = (b.to_expr(), c.to_expr());
         // −a (x − b/2a)² + b²/4a + c
         let root = tidy::call(Function::Sqrt, vec![a.clone()]);
-        let shifted = tidy::sub(&tidy::mul(&root, &Expr::variable(self.name)), &tidy::div(&b, &tidy::mul(&Expr::number(2), &root)));
+        let shifted = tidy::sub(
+            &tidy::mul(&root, &Expr::variable(self.name)),
+            &tidy::div(&b, &tidy::mul(&Expr::number(2), &root)),
+        );
         let height = tidy::add(&tidy::div(&tidy::mul(&b, &b), &tidy::mul(&Expr::number(4), &a)), &c);
         let factor = tidy::div(&Expr::parse("sqrt(pi)/2").ok()?, &root);
         let factor = tidy::mul(&factor, &tidy::call(Function::Exp, vec![height]));
@@ -270,22 +276,26 @@ impl<'n> Term<'n> {
 
     /// ∫ xⁿ qʳ for r half of an odd number and a quadratic q = a x² + b x + c of numbers: sums of ∫ xᵏ/√q.
     fn of_root(&self, q: &Expr, r: Fraction, n: i64) -> Option<Expr> {
-        let numbers: Vec<Fraction> = self.coefficients(q)?.iter().map(|c| c.to_expr().as_fraction()).collect::<Option<_>>()?;
+        let numbers: Vec<Fraction> =
+            self.coefficients(q)?.iter().map(|c| c.to_expr().as_fraction()).collect::<Option<_>>()?;
         let &[c, b, a] = &numbers[..] else { return None };
         let above = r.plus(Fraction::new(1, 2)?)?.as_integer().filter(|_| r.denominator() == 2)?;
         let x = Expr::variable(self.name);
         if above == -1 && n == 0 {
             // ∫ q^(−3/2) = 2 (2 a x + b) / ((4 a c − b²) √q)
             let four = a.times(c)?.times(Fraction::integer(4))?.plus(b.times(b)?.negated())?;
-            let top =
-                tidy::add(&tidy::mul(&Expr::number(a.times(Fraction::integer(4))?), &x), &Expr::number(b.times(Fraction::integer(2))?));
+            let top = tidy::add(
+                &tidy::mul(&Expr::number(a.times(Fraction::integer(4))?), &x),
+                &Expr::number(b.times(Fraction::integer(2))?),
+            );
             return Some(tidy::div(&top, &tidy::mul(&Expr::number(four), &Expr::call(Function::Sqrt, [q.clone()]))));
         }
         if !(0..=4).contains(&above) {
             return None;
         }
         // xⁿ q^above / √q
-        let top = polynomial(&(tidy::pow(&x, &Expr::number(n)) * tidy::pow(q, &Expr::number(above)))).coefficients(self.name)?;
+        let top = polynomial(&(tidy::pow(&x, &Expr::number(n)) * tidy::pow(q, &Expr::number(above))))
+            .coefficients(self.name)?;
         let mut sum = Expr::number(0);
         for (k, factor) in top.iter().enumerate() {
             sum = tidy::add(&sum, &tidy::mul(&factor.to_expr(), &of_inverse_root([a, b, c], q, &x, k as i64)?));
@@ -314,12 +324,15 @@ impl<'n> Term<'n> {
         self.down(n.as_integer().filter(|n| *n >= 0)?, &self.of_base(base, r)?, depth)
     }
 
-    /// Products of powers of sines and cosines of linear arguments, with an exponential of one and a power of x: sums of single ones.
+    /// Products of powers of sines and cosines of linear arguments, with an exponential of one and a power of x: sums
+    /// of single ones.
     fn of_waves(&self, others: &[(Expr, Fraction)], natural: Option<i64>, depth: usize) -> Option<Expr> {
         let n = natural?;
         let mut waves: Vec<(Expr, Wave, Expr)> = vec![(Expr::number(1), Wave::Cos, Expr::number(0))];
         for (base, power) in others {
-            let (Op::Call(function @ (Function::Sin | Function::Cos)), [inner]) = (base.op(), base.args()) else { return None };
+            let (Op::Call(function @ (Function::Sin | Function::Cos)), [inner]) = (base.op(), base.args()) else {
+                return None;
+            };
             self.slope(inner)?;
             let wave = if *function == Function::Sin { Wave::Sin } else { Wave::Cos };
             for _ in 0..power.as_integer().filter(|power| (1..=8).contains(power))? {
@@ -329,7 +342,8 @@ impl<'n> Term<'n> {
         if others.is_empty() {
             return None;
         }
-        let grows = (!self.exponent.is(0)).then(|| self.slope(&self.exponent)).map_or(Some(None), |slope| slope.map(Some))?;
+        let grows =
+            (!self.exponent.is(0)).then(|| self.slope(&self.exponent)).map_or(Some(None), |slope| slope.map(Some))?;
         let exponential = grows.as_ref().map(|_| Expr::call(Function::Exp, [self.exponent.clone()]));
         let mut sum = Expr::number(0);
         for (factor, wave, inner) in waves {
@@ -366,7 +380,8 @@ impl<'n> Term<'n> {
         let whole = self.to_expr();
         let dag = Dag::of(&whole);
         let mentioned = dag.mentions(self.name);
-        let candidates = (0..dag.len()).filter(|id| mentioned[*id] && matches!(dag.op(*id), Op::Call(_)) && *id != dag.root());
+        let candidates =
+            (0..dag.len()).filter(|id| mentioned[*id] && matches!(dag.op(*id), Op::Call(_)) && *id != dag.root());
         for id in candidates.take(CANDIDATES) {
             let part = &dag.exprs()[id];
             let u = Expr::variable(NAME);
@@ -381,8 +396,10 @@ impl<'n> Term<'n> {
                     let mut rest = Term { outside: Expr::number(1), ..self.clone() };
                     rest.times(&polynomial(&diff(part, self.name).ok()?).to_expr(), Fraction::MINUS_ONE)?;
                     // exp(k v) is a power of exp(v).
-                    let times = |k: &i64| polynomial(&(&rest.exponent - Expr::number(*k) * &part.args()[0])).to_expr().is(0);
-                    let power = (*part.op() == Op::Call(Function::Exp)).then(|| (-4..=4).find(times)).flatten().unwrap_or(0);
+                    let times =
+                        |k: &i64| polynomial(&(&rest.exponent - Expr::number(*k) * &part.args()[0])).to_expr().is(0);
+                    let power =
+                        (*part.op() == Op::Call(Function::Exp)).then(|| (-4..=4).find(times)).flatten().unwrap_or(0);
                     if power != 0 {
                         rest.exponent = Expr::number(0);
                     }
@@ -403,7 +420,9 @@ impl<'n> Term<'n> {
     /// A sum among the factors multiplied out.
     fn expanded(&self, others: &[(Expr, Fraction)], depth: usize) -> Option<Expr> {
         let depth = depth.checked_sub(1)?;
-        let (base, power) = others.iter().find(|(base, power)| is_sum(base) && power.as_integer().is_some_and(|n| (1..=8).contains(&n)))?;
+        let (base, power) = others
+            .iter()
+            .find(|(base, power)| is_sum(base) && power.as_integer().is_some_and(|n| (1..=8).contains(&n)))?;
         let mut rest = self.clone();
         rest.factors.retain(|(other, _)| other != base);
         let terms = polynomial(&tidy::pow(base, &Expr::number(*power)));
@@ -446,7 +465,10 @@ fn of_inverse_root([a, b, c]: [Fraction; 3], q: &Expr, x: &Expr, n: i64) -> Opti
         let scaled = |ratio: Fraction| tidy::mul(&sqrt(ratio), &u);
         return match (a > Fraction::ZERO, k > Fraction::ZERO) {
             (true, true) => Some(tidy::div(&Expr::call(Function::Asinh, [scaled(a.times(k.inverted()?)?)]), &sqrt(a))),
-            (false, true) => Some(tidy::div(&Expr::call(Function::Asin, [scaled(a.negated().times(k.inverted()?)?)]), &sqrt(a.negated()))),
+            (false, true) => Some(tidy::div(
+                &Expr::call(Function::Asin, [scaled(a.negated().times(k.inverted()?)?)]),
+                &sqrt(a.negated()),
+            )),
             (true, false) if k != Fraction::ZERO => {
                 let inside = tidy::add(&tidy::mul(&sqrt(a), &u), &root);
                 Some(tidy::div(&Expr::call(Function::Log, [Expr::call(Function::Abs, [inside])]), &sqrt(a)))

@@ -1,7 +1,8 @@
 //! Limits, by power series with finitely many negative powers.
 //!
-//! Every entry is tˡ (c₀ + c₁ t + …) with t = x − at, known up to an order. Sums, products, quotients and powers are arithmetic of these;
-//! other functions are taken of series without negative powers. What the known terms do not decide is refused.
+//! Every entry is tˡ (c₀ + c₁ t + …) with t = x − at, known up to an order. Sums, products, quotients and powers are
+//! arithmetic of these; other functions are taken of series without negative powers. What the known terms do not decide
+//! is refused.
 
 use retrograd::Error;
 
@@ -54,7 +55,9 @@ pub fn limit(expr: &Expr, name: &str, at: &Expr) -> Result<Expr, Error> {
         (expr.substitute(&[(name, at + Expr::variable(NAME))]), Side::Both)
     };
     let found = expanded(&turned, side).and_then(|found| found.at_centre(side));
-    found.ok_or_else(|| unsupported(&format!("the limit of `{expr}`, which has none or is not decided by power series,")))
+    found.ok_or_else(|| {
+        unsupported(&format!("the limit of `{expr}`, which has none or is not decided by power series,"))
+    })
 }
 
 /// The distance from the centre: no name of the language.
@@ -68,13 +71,21 @@ fn expanded(expr: &Expr, side: Side) -> Option<Laurent> {
     for (id, is_mentioned) in mentions.iter().enumerate() {
         let args: Option<Vec<&Laurent>> = dag.args(id).iter().map(|arg| all[*arg].as_ref()).collect();
         let found = match dag.op(id) {
-            Op::Variable(variable) if &**variable == NAME => Some(Laurent::new(1, padded(vec![Expr::number(1)], TERMS))),
+            Op::Variable(variable) if &**variable == NAME => {
+                Some(Laurent::new(1, padded(vec![Expr::number(1)], TERMS)))
+            }
             _ if !is_mentioned => {
                 let value = &dag.exprs()[id];
                 super::is_finite_number(value).then(|| Laurent::new(0, padded(vec![value.clone()], TERMS)))
             }
             Op::Call(function) => args.and_then(|args| of_call(*function, &args, side)),
-            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => None,
+            Op::Number(_)
+            | Op::Constant(_)
+            | Op::Variable(_)
+            | Op::Array(_)
+            | Op::Einsum(_)
+            | Op::Stack
+            | Op::Index => None,
             Op::Fold(..) | Op::StopGradient | Op::Custom(_) => None,
         };
         all.push(found);
@@ -127,7 +138,11 @@ impl Laurent {
 
     /// The coefficient of a power below the end.
     fn term(&self, power: i64) -> Expr {
-        usize::try_from(power - self.low).ok().and_then(|k| self.terms.get(k)).cloned().unwrap_or_else(|| Expr::number(0))
+        usize::try_from(power - self.low)
+            .ok()
+            .and_then(|k| self.terms.get(k))
+            .cloned()
+            .unwrap_or_else(|| Expr::number(0))
     }
 
     /// What it is, where it is known to be constant.
@@ -185,7 +200,10 @@ impl Laurent {
 
 /// Whether a coefficient is 0: of numbers as numbers, since sums of roots and logarithms are not folded.
 fn is_zero(expr: &Expr) -> bool {
-    expr.is(0) || expr.as_number().is_none() && expr.free_vars().is_empty() && super::number(expr).is_some_and(|x| x.abs() < 1e-12)
+    expr.is(0)
+        || expr.as_number().is_none()
+            && expr.free_vars().is_empty()
+            && super::number(expr).is_some_and(|x| x.abs() < 1e-12)
 }
 
 /// Whether a coefficient is known not to be 0.

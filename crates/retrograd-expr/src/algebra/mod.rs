@@ -23,7 +23,8 @@ fn is_finite_number(expr: &Expr) -> bool {
     !expr.free_vars().is_empty() || number(expr).is_some()
 }
 
-/// The value of an expression without variables, where it is a finite number: by the reference interpreter, since it runs once.
+/// The value of an expression without variables, where it is a finite number: by the reference interpreter, since it
+/// runs once.
 fn number(expr: &Expr) -> Option<f64> {
     if let Some(x) = expr.as_number() {
         return Some(x.to_f64());

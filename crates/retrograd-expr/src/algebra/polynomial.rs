@@ -1,4 +1,5 @@
-//! Polynomials with fractions as coefficients, in atoms: variables, and whatever is not a sum, product or integer power.
+//! Polynomials with fractions as coefficients, in atoms: variables, and whatever is not a sum, product or integer
+//! power.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -141,7 +142,9 @@ pub(crate) fn polynomial(expr: &Expr) -> Polynomial {
             Op::Call(Function::Sub) => of(0).plus(of(1), Fraction::MINUS_ONE),
             Op::Call(Function::Neg) => Polynomial::default().plus(of(0), Fraction::MINUS_ONE),
             Op::Call(Function::Mul) => of(0).times(of(1)),
-            Op::Call(Function::Div) => of(1).constant().and_then(Fraction::inverted).and_then(|x| Polynomial::default().plus(of(0), x)),
+            Op::Call(Function::Div) => {
+                of(1).constant().and_then(Fraction::inverted).and_then(|x| Polynomial::default().plus(of(0), x))
+            }
             Op::Call(Function::Pow) => {
                 let exponent = of(1).constant().and_then(Fraction::as_integer).filter(|n| (0..=POWER).contains(n));
                 exponent.and_then(|n| of(0).to_power(n))
@@ -149,7 +152,9 @@ pub(crate) fn polynomial(expr: &Expr) -> Polynomial {
             Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) => None,
             Op::Stack | Op::Index | Op::Fold(..) | Op::StopGradient | Op::Custom(_) => None,
         };
-        found.unwrap_or_else(|| Polynomial::atom(Expr::new(op.clone(), args.iter().map(|arg| done[*arg].to_expr()).collect())))
+        found.unwrap_or_else(|| {
+            Polynomial::atom(Expr::new(op.clone(), args.iter().map(|arg| done[*arg].to_expr()).collect()))
+        })
     });
     all[dag.root()].clone()
 }
@@ -163,7 +168,8 @@ pub(crate) fn polynomial(expr: &Expr) -> Polynomial {
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 ///
-/// A term that cancels and is not defined everywhere stays with the factor 0: the result is defined where the expression is.
+/// A term that cancels and is not defined everywhere stays with the factor 0: the result is defined where the
+/// expression is.
 #[must_use]
 pub fn expand(expr: &Expr) -> Expr {
     kept_domain(expr, polynomial(expr).to_expr())
@@ -182,7 +188,9 @@ pub fn collect(expr: &Expr, name: &str) -> Expr {
     let Some(coefficients) = polynomial.coefficients(name) else { return kept_domain(expr, polynomial.to_expr()) };
     let variable = Expr::variable(name);
     let powers = coefficients.iter().enumerate().rev().filter(|(_, coefficient)| !coefficient.terms.is_empty());
-    let terms = powers.map(|(degree, coefficient)| tidy::mul(&coefficient.to_expr(), &tidy::pow(&variable, &Expr::number(degree as i64))));
+    let terms = powers.map(|(degree, coefficient)| {
+        tidy::mul(&coefficient.to_expr(), &tidy::pow(&variable, &Expr::number(degree as i64)))
+    });
     kept_domain(expr, terms.reduce(|a, b| tidy::add(&a, &b)).unwrap_or_else(|| Expr::number(0)))
 }
 
@@ -193,7 +201,9 @@ fn kept_domain(before: &Expr, after: Expr) -> Expr {
         let exprs = dag.exprs();
         let undefined = |id: usize| match dag.op(id) {
             Op::Call(function) => function.row().safe.is_some() && !is_total(&dag, id),
-            Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) | Op::Custom(_) | Op::StopGradient => true,
+            Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) | Op::Custom(_) | Op::StopGradient => {
+                true
+            }
             Op::Number(_) | Op::Constant(_) | Op::Variable(_) => false,
         };
         (0..dag.len()).filter(|id| undefined(*id)).map(|id| polynomial(&exprs[id]).to_expr()).collect()
@@ -201,13 +211,18 @@ fn kept_domain(before: &Expr, after: Expr) -> Expr {
     let (had, has) = (partial(before), partial(&after));
     let inside = |expr: &Expr, all: &BTreeSet<Expr>| all.iter().any(|other| other != expr && contains(other, expr));
     let gone: Vec<Expr> = had.difference(&has).filter(|expr| !inside(expr, &had)).cloned().collect();
-    let gone = gone.into_iter().filter(|expr| expr.as_number().is_none() && expr.as_variable().is_none() && !is_polynomial(expr));
+    let gone = gone
+        .into_iter()
+        .filter(|expr| expr.as_number().is_none() && expr.as_variable().is_none() && !is_polynomial(expr));
     gone.fold(after, |sum, atom| sum + Expr::number(0) * atom)
 }
 
 /// A power that was expanded is defined everywhere.
 fn is_polynomial(expr: &Expr) -> bool {
-    polynomial(expr).terms.keys().all(|monomial| monomial.keys().all(|atom| matches!(atom.op(), Op::Variable(_) | Op::Constant(_))))
+    polynomial(expr)
+        .terms
+        .keys()
+        .all(|monomial| monomial.keys().all(|atom| matches!(atom.op(), Op::Variable(_) | Op::Constant(_))))
 }
 
 pub(super) fn is_total(dag: &Dag, id: usize) -> bool {
@@ -249,17 +264,26 @@ pub fn is_linear(expr: &Expr, names: &[&str]) -> bool {
             Op::Call(Function::Div) if of(1) == Some(0) => of(0),
             Op::Call(Function::Select) if of(0) == Some(0) => Some(of(1)?.max(of(2)?)),
             Op::Fold(crate::expr::Fold::Sum, _) if of(1) == Some(0) && of(2) == Some(0) => of(0),
-            Op::Number(_) | Op::Constant(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => None,
+            Op::Number(_)
+            | Op::Constant(_)
+            | Op::Call(_)
+            | Op::Array(_)
+            | Op::Einsum(_)
+            | Op::Stack
+            | Op::Index
+            | Op::Fold(..) => None,
             Op::StopGradient | Op::Custom(_) => None,
         }
     });
     // Terms that cancel, as in x² − x², are found by expanding.
     degrees[dag.root()].is_some() || {
         let polynomial = polynomial(expr);
-        let of_names = |atom: &Expr| names.iter().any(|name| atom.as_variable().is_some_and(|variable| &**variable == *name));
+        let of_names =
+            |atom: &Expr| names.iter().any(|name| atom.as_variable().is_some_and(|variable| &**variable == *name));
         let fine = |monomial: &Monomial| {
             let inside = monomial.keys().any(|atom| !of_names(atom) && names.iter().any(|name| mentions(atom, name)));
-            !inside && monomial.iter().filter(|(atom, _)| of_names(atom)).map(|(_, exponent)| exponent).sum::<i64>() <= 1
+            !inside
+                && monomial.iter().filter(|(atom, _)| of_names(atom)).map(|(_, exponent)| exponent).sum::<i64>() <= 1
         };
         polynomial.terms.keys().all(fine)
     }

@@ -13,7 +13,8 @@ pub(super) type Coefficients = Vec<Fraction>;
 /// The highest degree that is looked at.
 const DEGREE: usize = 40;
 
-/// An antiderivative; `None` where the expression is no such function, or its denominator has no factors of degree 2 and less.
+/// An antiderivative; `None` where the expression is no such function, or its denominator has no factors of degree 2
+/// and less.
 pub(super) fn integral(expr: &Expr, name: &str) -> Option<Expr> {
     let (top, bottom) = quotient(expr, name)?;
     let common = gcd(&top, &bottom)?;
@@ -40,8 +41,8 @@ pub(super) fn integral(expr: &Expr, name: &str) -> Option<Expr> {
     Some(sum)
 }
 
-/// What is 0 where a rational function is: its numerator without the factors that the denominator has, too, where it is not defined.
-/// `None` where there is no denominator.
+/// What is 0 where a rational function is: its numerator without the factors that the denominator has, too, where it is
+/// not defined. `None` where there is no denominator.
 pub(super) fn numerator(expr: &Expr, name: &str) -> Option<Coefficients> {
     let (mut top, bottom) = quotient(expr, name)?;
     if bottom.len() < 2 || top.is_empty() {
@@ -84,7 +85,14 @@ fn quotient(expr: &Expr, name: &str) -> Option<(Coefficients, Coefficients)> {
                 let power = |base: &Coefficients| (0..n.abs()).try_fold(one(), |power, _| times(&power, base));
                 (power(a)?, Some(power(b)?).filter(|b| !b.is_empty())?)
             }
-            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => {
+            Op::Number(_)
+            | Op::Constant(_)
+            | Op::Variable(_)
+            | Op::Call(_)
+            | Op::Array(_)
+            | Op::Einsum(_)
+            | Op::Stack
+            | Op::Index => {
                 return None;
             }
             Op::Fold(..) | Op::StopGradient | Op::Custom(_) => return None,
@@ -162,7 +170,8 @@ fn factors(c: &[Fraction]) -> Option<Vec<(Coefficients, usize)>> {
             3 => left.clone(),
             _ => {
                 // What is repeated is common with the derivative; else it may be a polynomial in x².
-                let slope: Coefficients = (1..left.len()).map(|k| left[k].times(Fraction::integer(k as i64))).collect::<Option<_>>()?;
+                let slope: Coefficients =
+                    (1..left.len()).map(|k| left[k].times(Fraction::integer(k as i64))).collect::<Option<_>>()?;
                 let common = gcd(&left, &trimmed(slope))?;
                 let of_squares = |c: &[Fraction]| -> Option<Coefficients> {
                     let even = c.iter().skip(1).step_by(2).all(|x| *x == Fraction::ZERO);
@@ -191,7 +200,8 @@ fn partial_fractions(
     factors: &[(Coefficients, usize)],
 ) -> Option<Vec<(Coefficients, usize, [Fraction; 2])>> {
     let degree = bottom.len() - 1;
-    // One unknown for every coefficient: bottom / factorᵖ, times x for the second of a quadratic, sums up to the numerator.
+    // One unknown for every coefficient: bottom / factorᵖ, times x for the second of a quadratic, sums up to the
+    // numerator.
     let mut unknowns: Vec<(usize, usize, usize, Coefficients)> = vec![];
     for (which, (factor, most)) in factors.iter().enumerate() {
         let mut left = bottom.to_vec();
@@ -204,7 +214,8 @@ fn partial_fractions(
         }
     }
     let at = |c: &[Fraction], k: usize| c.get(k).copied().unwrap_or(Fraction::ZERO);
-    let rows = (0..degree).map(|k| unknowns.iter().map(|unknown| at(&unknown.3, k)).chain([at(top, k)]).collect()).collect();
+    let rows =
+        (0..degree).map(|k| unknowns.iter().map(|unknown| at(&unknown.3, k)).chain([at(top, k)]).collect()).collect();
     let solved = solved(rows)?;
     let mut parts: Vec<(Coefficients, usize, [Fraction; 2])> = vec![];
     for ((which, power, place, _), x) in unknowns.iter().zip(solved) {
@@ -239,7 +250,9 @@ fn number(x: Fraction) -> Expr {
 
 fn of_coefficients(c: &[Fraction], x: &Expr) -> Expr {
     let terms = c.iter().enumerate().rev().filter(|(_, c)| **c != Fraction::ZERO);
-    let sum = terms.map(|(k, c)| tidy::mul(&number(*c), &tidy::pow(x, &Expr::number(k as i64)))).reduce(|a, b| tidy::add(&a, &b));
+    let sum = terms
+        .map(|(k, c)| tidy::mul(&number(*c), &tidy::pow(x, &Expr::number(k as i64))))
+        .reduce(|a, b| tidy::add(&a, &b));
     sum.unwrap_or_else(|| Expr::number(0))
 }
 

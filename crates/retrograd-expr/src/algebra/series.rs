@@ -1,7 +1,8 @@
 //! Power series: coefficients of any order, by arithmetic of truncated series.
 //!
-//! y = f(u) satisfies y' = f'(u) u'. For most functions f' is arithmetic of u and y, so that coefficient k of y follows from earlier ones
-//! (Griewank and Walther, *Evaluating Derivatives*, chapter 13). The coefficients are expressions, folded where they are numbers.
+//! y = f(u) satisfies y' = f'(u) u'. For most functions f' is arithmetic of u and y, so that coefficient k of y follows
+//! from earlier ones (Griewank and Walther, *Evaluating Derivatives*, chapter 13). The coefficients are expressions,
+//! folded where they are numbers.
 
 use retrograd::{Array, Error, ErrorKind, Pos};
 
@@ -35,7 +36,14 @@ pub fn series(expr: &Expr, name: &str, at: &Expr, order: usize) -> Result<Vec<Ex
             Op::Variable(variable) if &**variable == name => padded(vec![at.clone(), Expr::number(1)], count),
             _ if !mentions[id] => padded(vec![exprs[id].clone()], count),
             Op::Call(function) => call(*function, &args, count)?,
-            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => {
+            Op::Number(_)
+            | Op::Constant(_)
+            | Op::Variable(_)
+            | Op::Array(_)
+            | Op::Einsum(_)
+            | Op::Stack
+            | Op::Index
+            | Op::Fold(..) => {
                 return Err(unsupported(&format!("the series of `{}`", exprs[id])));
             }
             Op::StopGradient | Op::Custom(_) => return Err(unsupported(&format!("the series of `{}`", exprs[id]))),
@@ -116,8 +124,11 @@ pub(super) fn call(function: Function, args: &[&[Expr]], count: usize) -> Result
         }
         Function::Cbrt => root_of(value(function, &args[0][0]), args[0], &third(), count)?,
         Function::Hypot => {
-            let squares =
-                product(args[0], args[0]).iter().zip(&product(args[1], args[1])).map(|(a, b)| tidy::add(a, b)).collect::<Vec<_>>();
+            let squares = product(args[0], args[0])
+                .iter()
+                .zip(&product(args[1], args[1]))
+                .map(|(a, b)| tidy::add(a, b))
+                .collect::<Vec<_>>();
             root_of(tidy::call(function, vec![args[0][0].clone(), args[1][0].clone()]), &squares, &half(), count)?
         }
         Function::AtanTwo => {
@@ -128,9 +139,13 @@ pub(super) fn call(function: Function, args: &[&[Expr]], count: usize) -> Result
             integral(tidy::call(function, vec![a[0].clone(), b[0].clone()]), &slope)
         }
         // y' = f'(u) u', where f' is arithmetic of u alone.
-        Function::Atan | Function::Asin | Function::Erf | Function::Acos | Function::Asinh | Function::Acosh | Function::Atanh => {
-            by_partial(function, args[0], count)?
-        }
+        Function::Atan
+        | Function::Asin
+        | Function::Erf
+        | Function::Acos
+        | Function::Asinh
+        | Function::Acosh
+        | Function::Atanh => by_partial(function, args[0], count)?,
         Function::Expm | Function::LogTwo | Function::LogTen | Function::LogOnePlus | Function::Erfc => {
             by_partial(function, args[0], count)?
         }
@@ -154,7 +169,9 @@ pub(super) fn call(function: Function, args: &[&[Expr]], count: usize) -> Result
         Function::And | Function::Or | Function::Not => {
             padded(vec![tidy::call(function, args.iter().map(|arg| arg[0].clone()).collect())], count)
         }
-        Function::Floor | Function::Ceil | Function::Trunc | Function::Round => padded(vec![step(function, &args[0][0])?], count),
+        Function::Floor | Function::Ceil | Function::Trunc | Function::Round => {
+            padded(vec![step(function, &args[0][0])?], count)
+        }
     })
 }
 
@@ -170,7 +187,8 @@ fn zipped(f: fn(&Expr, &Expr) -> Expr, a: &[Expr], b: &[Expr]) -> Vec<Expr> {
     a.iter().zip(b).map(|(a, b)| f(a, b)).collect()
 }
 
-/// The sign of a − b, which is not 0: where it is, pieces meet and there is no power series. Of variables it is a NaN there.
+/// The sign of a − b, which is not 0: where it is, pieces meet and there is no power series. Of variables it is a NaN
+/// there.
 fn apart(a: &Expr, b: &Expr) -> Result<Expr, Error> {
     let difference = tidy::sub(a, b);
     let number = difference.free_vars().is_empty().then(|| super::number(&difference)).flatten();
@@ -199,7 +217,11 @@ fn select(condition: &Expr, a: &Expr, b: &Expr) -> Expr {
 fn step(function: Function, at: &Expr) -> Result<Expr, Error> {
     let x = at.free_vars().is_empty().then(|| super::number(at)).flatten().ok_or_else(|| unknown(function))?;
     let jump = if function == Function::Round { (x - x.floor() - 0.5).abs() } else { (x - x.round()).abs() };
-    if jump <= 1e-12 * (1.0 + x.abs()) { Err(unsupported("a power series where a function jumps")) } else { Ok(value(function, at)) }
+    if jump <= 1e-12 * (1.0 + x.abs()) {
+        Err(unsupported("a power series where a function jumps"))
+    } else {
+        Ok(value(function, at))
+    }
 }
 
 /// y = f(u) where f' does not need y.
@@ -265,7 +287,12 @@ fn integral(constant: Expr, slope: &[Expr]) -> Vec<Expr> {
 }
 
 /// y = f(u), where f' is a series of u and y: each coefficient of y needs earlier ones only.
-fn of_derivative(function: Function, u: &[Expr], count: usize, slope: impl Fn(&[Expr], &[Expr]) -> Vec<Expr>) -> Vec<Expr> {
+fn of_derivative(
+    function: Function,
+    u: &[Expr],
+    count: usize,
+    slope: impl Fn(&[Expr], &[Expr]) -> Vec<Expr>,
+) -> Vec<Expr> {
     let du = derivative(u);
     let mut y = padded(vec![value(function, &u[0])], count);
     for k in 1..count {
@@ -293,7 +320,8 @@ pub(super) fn power(u: &[Expr], n: &Expr, count: usize) -> Result<Vec<Expr>, Err
         let one = padded(vec![Expr::number(1)], count);
         return Ok((0..natural).fold(one, |power, _| product(&power, u)));
     }
-    let start = if n.as_fraction() == crate::Fraction::new(1, 2) { value(Function::Sqrt, &u[0]) } else { tidy::pow(&u[0], n) };
+    let start =
+        if n.as_fraction() == crate::Fraction::new(1, 2) { value(Function::Sqrt, &u[0]) } else { tidy::pow(&u[0], n) };
     root_of(start, u, n, count)
 }
 

@@ -43,7 +43,9 @@ pub fn solve(expr: &Expr, name: &str) -> Result<Vec<Root>, Error> {
     }
     let polynomial = polynomial(expr);
     let Some(coefficients) = polynomial.coefficients(name) else {
-        return Err(unsupported(format!("`{expr} = 0` is not a polynomial in `{name}`; `newton` and `bisect` find numbers")));
+        return Err(unsupported(format!(
+            "`{expr} = 0` is not a polynomial in `{name}`; `newton` and `bisect` find numbers"
+        )));
     };
     let fractions: Option<Vec<Fraction>> = coefficients.iter().map(number).collect();
     match fractions {
@@ -62,7 +64,10 @@ fn number(polynomial: &Polynomial) -> Option<Fraction> {
 
 fn symbolic(coefficients: &[Polynomial]) -> Result<Vec<Root>, Error> {
     let exprs: Vec<Expr> = coefficients.iter().map(Polynomial::to_expr).collect();
-    let root = |value: Expr, leading: &Expr| Root { value, unless_zero: leading.as_fraction().is_none().then(|| leading.clone()) };
+    let root = |value: Expr, leading: &Expr| Root {
+        value,
+        unless_zero: leading.as_fraction().is_none().then(|| leading.clone()),
+    };
     match &exprs[..] {
         [b, a] => Ok(vec![root(tidy::div(&tidy::neg(b), a), a)]),
         [c, b, a] => Ok([-1, 1].map(|sign| root(of_quadratic(a, b, c, sign), a)).into()),
@@ -100,7 +105,12 @@ fn real_roots(mut c: Vec<Fraction>) -> Result<Vec<Root>, Error> {
         }
         [_, _, _, _] => found.extend(cubic(&exprs)?),
         [_, _, _, _, _] => found.extend(quartic(&exprs)?),
-        _ => return Err(unsupported(format!("a polynomial of degree {} without rational roots; `bisect` finds numbers", exprs.len() - 1))),
+        _ => {
+            return Err(unsupported(format!(
+                "a polynomial of degree {} without rational roots; `bisect` finds numbers",
+                exprs.len() - 1
+            )));
+        }
     }
     let mut roots = found.into_iter().map(|value| Ok((at_point(&value)?, value))).collect::<Result<Vec<_>, Error>>()?;
     roots.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -178,7 +188,10 @@ fn quartic(c: &[Expr]) -> Result<Vec<Expr>, Error> {
     let p = tidy::sub(&c, &times(&square, 3, 8));
     let q = tidy::add(&tidy::sub(&d, &times(&tidy::mul(&b, &c), 1, 2)), &times(&tidy::mul(&square, &b), 1, 8));
     let fourth = times(&tidy::mul(&square, &square), 3, 256);
-    let r = tidy::add(&tidy::sub(&tidy::add(&e, &times(&tidy::mul(&square, &c), 1, 16)), &fourth), &times(&tidy::mul(&b, &d), -1, 4));
+    let r = tidy::add(
+        &tidy::sub(&tidy::add(&e, &times(&tidy::mul(&square, &c), 1, 16)), &fourth),
+        &times(&tidy::mul(&b, &d), -1, 4),
+    );
     let shift = times(&b, 1, 4);
     let quadratic = |b: &Expr, c: &Expr| -> Result<Vec<Expr>, Error> {
         let fits = at_point(&(b * b - Expr::number(4) * c))? >= -1e-12;
@@ -202,7 +215,8 @@ fn quartic(c: &[Expr]) -> Result<Vec<Expr>, Error> {
         return Ok(roots);
     }
     // m³ + p m² + (p²/4 − r) m − q²/8 = 0 has a positive root.
-    let resolvent = [times(&tidy::mul(&q, &q), -1, 8), tidy::sub(&times(&tidy::mul(&p, &p), 1, 4), &r), p.clone(), Expr::number(1)];
+    let resolvent =
+        [times(&tidy::mul(&q, &q), -1, 8), tidy::sub(&times(&tidy::mul(&p, &p), 1, 4), &r), p.clone(), Expr::number(1)];
     let mut best: Option<(f64, Expr)> = None;
     for root in cubic(&resolvent)? {
         let value = at_point(&root)?;
@@ -210,8 +224,9 @@ fn quartic(c: &[Expr]) -> Result<Vec<Expr>, Error> {
             best = Some((value, root));
         }
     }
-    let (_, m) =
-        best.filter(|(value, _)| *value > 0.0).ok_or_else(|| unsupported("the resolvent has no positive root in floats".into()))?;
+    let (_, m) = best
+        .filter(|(value, _)| *value > 0.0)
+        .ok_or_else(|| unsupported("the resolvent has no positive root in floats".into()))?;
     let s = tidy::call(Function::Sqrt, vec![tidy::mul(&Expr::number(2), &m)]);
     let mut roots = vec![];
     for sign in [1, -1] {
@@ -261,7 +276,11 @@ pub fn bisect(expr: &Expr, name: &str, low: f64, high: f64) -> Result<f64, Error
         return Ok(if sign == 0.0 { low } else { high });
     }
     if sign.is_nan() || last.is_nan() || (sign > 0.0) == (last > 0.0) {
-        return Err(Error::new(ErrorKind::Argument, Pos::unknown(), format!("the signs at {low} and {high} do not differ")));
+        return Err(Error::new(
+            ErrorKind::Argument,
+            Pos::unknown(),
+            format!("the signs at {low} and {high} do not differ"),
+        ));
     }
     loop {
         let middle = low + (high - low) / 2.0;

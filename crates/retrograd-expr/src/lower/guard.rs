@@ -1,8 +1,9 @@
 //! Piecewise expressions: functions that only one side needs are computed where that side is taken.
 //!
-//! Both sides of `if(x > 0, sqrt(x), 0)` are computed for all elements. At x = −1 the root is a NaN that is not taken; but its derivative
-//! times a cotangent of 0 is a NaN, too, and would reach x. So what is not defined everywhere gets its arguments where it is needed and
-//! safe ones elsewhere: `sqrt(if(x > 0, x, 1))`, which changes no value that is taken.
+//! Both sides of `if(x > 0, sqrt(x), 0)` are computed for all elements. At x = −1 the root is a NaN that is not taken;
+//! but its derivative times a cotangent of 0 is a NaN, too, and would reach x. So what is not defined everywhere gets
+//! its arguments where it is needed and safe ones elsewhere: `sqrt(if(x > 0, x, 1))`, which changes no value that is
+//! taken.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,8 +42,8 @@ impl Guarded {
         let mut conditions = Conditions { known: HashMap::new(), dag };
         let guarded = conditions.found();
         let mut all = Guarded { dag: conditions.dag, conditions: guarded, indices };
-        // A condition that needs what it guards cannot come before it. Then the entry is computed everywhere, and `diff` alone takes care of
-        // its side.
+        // A condition that needs what it guards cannot come before it. Then the entry is computed everywhere, and
+        // `diff` alone takes care of its side.
         while let Some(id) = all.in_a_cycle() {
             all.conditions.remove(&id);
         }

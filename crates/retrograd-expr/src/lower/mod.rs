@@ -24,7 +24,8 @@ const PRODUCTS: i64 = 16;
 const FILE: &str = "subexpression";
 
 impl Expr {
-    /// The Program that computes it from inputs of these names and types, in that order. All that it reads must be among them.
+    /// The Program that computes it from inputs of these names and types, in that order. All that it reads must be
+    /// among them.
     ///
     /// ```
     /// use retrograd::{Array, Type, eval};
@@ -58,8 +59,15 @@ fn trace(tracer: &Tracer, exprs: &[Expr], inputs: &BTreeMap<&str, Traced>) -> Re
     let types: Vec<DType> = inputs.values().map(|value| tracer.ty(*value).dtype).collect();
     let float = if types.contains(&DType::F32) && !types.contains(&DType::F64) { DType::F32 } else { DType::F64 };
     let roots = guarded.dag.roots.clone();
-    let mut lowering =
-        Lowering { tracer, inputs, values: vec![None; guarded.dag.len()], guarded, float, indices: HashMap::new(), folds: 0 };
+    let mut lowering = Lowering {
+        tracer,
+        inputs,
+        values: vec![None; guarded.dag.len()],
+        guarded,
+        float,
+        indices: HashMap::new(),
+        folds: 0,
+    };
     roots.iter().map(|root| lowering.value(*root)).collect::<Result<_, _>>().map_err(|error| explained(error, exprs))
 }
 
@@ -112,13 +120,20 @@ impl Lowering<'_> {
         Ok(self.values[root].expect("traced above"))
     }
 
-    /// What must be traced before an entry. The body of a sum is traced inside of its loop, and indices are integers of their own.
+    /// What must be traced before an entry. The body of a sum is traced inside of its loop, and indices are integers of
+    /// their own.
     fn needs(&self, id: Id) -> Vec<Id> {
         let args = self.guarded.dag.args(id);
         let traced = match self.guarded.dag.op(id) {
             Op::Fold(..) => 0,
             Op::Index => 1,
-            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack => args.len(),
+            Op::Number(_)
+            | Op::Constant(_)
+            | Op::Variable(_)
+            | Op::Call(_)
+            | Op::Array(_)
+            | Op::Einsum(_)
+            | Op::Stack => args.len(),
             Op::StopGradient | Op::Custom(_) => args.len(),
         };
         args[..traced].iter().copied().chain(self.guarded.conditions.get(&id).copied()).collect()
@@ -165,7 +180,8 @@ impl Lowering<'_> {
 
     fn variable(&self, name: &str, pos: &Pos) -> Result<Traced, Error> {
         let value = self.indices.get(name).or_else(|| self.inputs.get(name)).copied();
-        let value = value.ok_or_else(|| Error::new(ErrorKind::Argument, pos.clone(), format!("`{name}` is not given")))?;
+        let value =
+            value.ok_or_else(|| Error::new(ErrorKind::Argument, pos.clone(), format!("`{name}` is not given")))?;
         // Formulas are about real numbers: integers become floats, conditions stay what they are.
         if self.tracer.ty(value).dtype == DType::Bool { Ok(value) } else { self.tracer.convert(value, self.float, pos) }
     }
@@ -197,7 +213,11 @@ impl Lowering<'_> {
             None if positive == half => self.map(Function::Sqrt, &[args[0]], pos)?,
             Some(_) | None => return self.map(Function::Pow, args, pos),
         };
-        if exponent < Fraction::ZERO { self.map(Function::Div, &[self.number(1.0, pos), power], pos) } else { Ok(power) }
+        if exponent < Fraction::ZERO {
+            self.map(Function::Div, &[self.number(1.0, pos), power], pos)
+        } else {
+            Ok(power)
+        }
     }
 
     fn product(&self, factor: Traced, count: i64, pos: &Pos) -> Result<Traced, Error> {
@@ -217,7 +237,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where a value is needed: a condition in the shape of the value, which holds where any element that reads it needs it.
+    /// Where a value is needed: a condition in the shape of the value, which holds where any element that reads it
+    /// needs it.
     fn narrowed(&self, condition: Traced, value: Traced, pos: &Pos) -> Result<Traced, Error> {
         let (from, to) = (self.tracer.ty(condition).shape, self.tracer.ty(value).shape);
         let new = from.len().saturating_sub(to.len());
@@ -261,7 +282,10 @@ impl Lowering<'_> {
     /// The arguments, broadcast to one shape, along a new first axis.
     fn stack(&self, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
         let shapes: Vec<Vec<usize>> = args.iter().map(|arg| self.tracer.ty(*arg).shape).collect();
-        let widest = shapes.iter().max_by_key(|shape| (shape.len(), shape.iter().product::<usize>())).expect("lists have elements");
+        let widest = shapes
+            .iter()
+            .max_by_key(|shape| (shape.len(), shape.iter().product::<usize>()))
+            .expect("lists have elements");
         let row = [&[1], &widest[..]].concat();
         let rows = args.iter().map(|arg| {
             let whole = self.tracer.broadcast_to(*arg, widest, pos)?;
@@ -301,13 +325,26 @@ impl Lowering<'_> {
             }
             let args: Vec<Traced> = dag.args(id).iter().map(|arg| known[arg]).collect();
             let value = match dag.op(id) {
-                Op::Number(Number::Fraction(x)) if x.as_integer().is_some() => self.tracer.constant(Array::int(x.numerator()), pos),
+                Op::Number(Number::Fraction(x)) if x.as_integer().is_some() => {
+                    self.tracer.constant(Array::int(x.numerator()), pos)
+                }
                 Op::Variable(name) => {
                     let value = self.indices.get(name).or_else(|| self.inputs.get(&**name)).copied();
-                    value.filter(|value| self.tracer.ty(*value) == Type::scalar(DType::I64)).ok_or_else(|| not_integer(name, pos))?
+                    value
+                        .filter(|value| self.tracer.ty(*value) == Type::scalar(DType::I64))
+                        .ok_or_else(|| not_integer(name, pos))?
                 }
-                Op::Call(function @ (Function::Add | Function::Sub | Function::Mul | Function::Neg)) => self.map(*function, &args, pos)?,
-                Op::Number(_) | Op::Constant(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => {
+                Op::Call(function @ (Function::Add | Function::Sub | Function::Mul | Function::Neg)) => {
+                    self.map(*function, &args, pos)?
+                }
+                Op::Number(_)
+                | Op::Constant(_)
+                | Op::Call(_)
+                | Op::Array(_)
+                | Op::Einsum(_)
+                | Op::Stack
+                | Op::Index
+                | Op::Fold(..) => {
                     return Err(not_integer("this", pos));
                 }
                 Op::StopGradient | Op::Custom(_) => return Err(not_integer("this", pos)),
@@ -320,7 +357,11 @@ impl Lowering<'_> {
     /// A loop that adds or multiplies the values of the body.
     fn fold(&mut self, fold: Fold, index: &Arc<str>, args: &[Id], pos: &Pos) -> Result<Traced, Error> {
         if self.folds == FOLDS {
-            return Err(Error::new(ErrorKind::Unsupported, pos.clone(), format!("sums are inside of each other more than {FOLDS} deep")));
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                pos.clone(),
+                format!("sums are inside of each other more than {FOLDS} deep"),
+            ));
         }
         let mentions = self.guarded.dag.mentions(index);
         // What does not depend on the index is traced once, before the loop.
@@ -394,7 +435,10 @@ impl Lowering<'_> {
 
     /// Whether an entry reads an index whose loop is not open.
     fn mentions_closed_index(&self, id: Id) -> bool {
-        self.guarded.indices.iter().any(|index| !self.indices.contains_key(index) && self.guarded.dag.mentions(index)[id])
+        self.guarded
+            .indices
+            .iter()
+            .any(|index| !self.indices.contains_key(index) && self.guarded.dag.mentions(index)[id])
     }
 
     fn stop_gradient(&self, value: Traced, pos: &Pos) -> Result<Traced, Error> {
@@ -414,8 +458,12 @@ impl Lowering<'_> {
     fn custom(&self, custom: &Custom, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
         let types: Vec<Type> = args.iter().map(|arg| self.tracer.ty(*arg)).collect();
         let names: Vec<&str> = custom.params.iter().map(|name| &**name).collect();
-        let named = |values: &[Traced]| -> BTreeMap<&str, Traced> { names.iter().copied().zip(values.iter().copied()).collect() };
-        let of_body = |params: &[Traced]| Ok::<_, Error>(trace(self.tracer, std::slice::from_ref(&custom.body), &named(params))?[0]);
+        let named = |values: &[Traced]| -> BTreeMap<&str, Traced> {
+            names.iter().copied().zip(values.iter().copied()).collect()
+        };
+        let of_body = |params: &[Traced]| {
+            Ok::<_, Error>(trace(self.tracer, std::slice::from_ref(&custom.body), &named(params))?[0])
+        };
 
         let params = self.tracer.begin_function(&types, pos);
         let result = of_body(&params).inspect_err(|_| self.tracer.abandon())?;
@@ -443,9 +491,11 @@ impl Lowering<'_> {
     fn fitted(&self, value: Traced, ty: &Type, pos: &Pos) -> Result<Traced, Error> {
         let from = self.tracer.ty(value).shape;
         let new = from.len().saturating_sub(ty.rank());
-        let axes: Vec<usize> = (0..from.len()).filter(|axis| *axis < new || ty.shape[axis - new] == 1 && from[*axis] != 1).collect();
+        let axes: Vec<usize> =
+            (0..from.len()).filter(|axis| *axis < new || ty.shape[axis - new] == 1 && from[*axis] != 1).collect();
         let value = if axes.is_empty() { value } else { self.tracer.sum(value, &axes, pos)? };
-        let kept: Vec<usize> = (new..from.len()).map(|axis| if axes.contains(&axis) { 1 } else { from[axis] }).collect();
+        let kept: Vec<usize> =
+            (new..from.len()).map(|axis| if axes.contains(&axis) { 1 } else { from[axis] }).collect();
         let value = self.tracer.reshape(value, &kept, pos)?;
         self.tracer.broadcast_to(value, &ty.shape, pos)
     }
@@ -466,7 +516,8 @@ fn fixed_index(x: Number, axis: usize, ty: &Type, pos: &Pos) -> Result<usize, Er
 
 fn not_integer(name: &str, pos: &Pos) -> Error {
     let message = format!(
-        "an index and the bounds of a sum are integers: literals, indices and i64 inputs, and sums and products of them; `{name}` is not"
+        "an index and the bounds of a sum are integers: literals, indices and i64 inputs, and sums and products of \
+         them; `{name}` is not"
     );
     Error::new(ErrorKind::Argument, pos.clone(), message)
 }

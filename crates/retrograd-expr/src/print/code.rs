@@ -59,7 +59,8 @@ pub(super) fn print(expr: &Expr, name: &str, language: Language) -> Result<Strin
             let params: Vec<String> = params.map(|name| format!("double {name}")).collect();
             let params = if params.is_empty() { "void".into() } else { params.join(", ") };
             format!(
-                "#include <math.h>\n#include <stdbool.h>\n\n{}double {name}({params}) {{\n{lines}    return {result};\n}}\n",
+                "#include <math.h>\n#include <stdbool.h>\n\n{}double {name}({params}) {{\n{lines}    return \
+                 {result};\n}}\n",
                 helpers_c(&dag, name)
             )
         }
@@ -79,19 +80,25 @@ fn truth(condition: &str, language: Language) -> String {
 }
 
 /// Words of both languages, and names of C's library, that a variable may have here.
-const TAKEN: &str = "abstract as async atomic_bool auto await become bool box break case char complex const continue crate default do double dyn \
-    else enum extern f32 f64 false final float fn for gen goto i16 i32 i64 i8 if impl in inline int isize let long loop macro main match mod move \
-    mut override priv pub ref register restrict return self Self short signed sizeof static str struct super switch trait true try type typedef \
-    typeof u16 u32 u64 u8 union unsigned unsized use usize virtual void volatile where while yield INFINITY NAN sign sigmoid acos acosh \
-    asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn \
-    ldexp lgamma log log10 log1p log2 logb modf nan nearbyint pow remainder rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn unsafe";
+const TAKEN: &str = "abstract as async atomic_bool auto await become bool box break case char complex const continue \
+                     crate default do double dyn else enum extern f32 f64 false final float fn for gen goto i16 i32 \
+                     i64 i8 if impl in inline int isize let long loop macro main match mod move mut override priv pub \
+                     ref register restrict return self Self short signed sizeof static str struct super switch trait \
+                     true try type typedef typeof u16 u32 u64 u8 union unsigned unsized use usize virtual void \
+                     volatile where while yield INFINITY NAN sign sigmoid acos acosh asin asinh atan atan2 atanh cbrt \
+                     ceil cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb \
+                     j0 j1 jn ldexp lgamma log log10 log1p log2 logb modf nan nearbyint pow remainder rint round \
+                     scalbn signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn unsafe";
 
-/// An identifier for each variable: itself, unless the language or the function has that name. What is not ASCII is written by its number.
+/// An identifier for each variable: itself, unless the language or the function has that name. What is not ASCII is
+/// written by its number.
 fn identifiers(variables: &[String], function: &str) -> HashMap<String, String> {
-    let mut used: HashSet<String> = TAKEN.split_whitespace().map(str::to_owned).chain([function.to_owned(), "_".to_owned()]).collect();
+    let mut used: HashSet<String> =
+        TAKEN.split_whitespace().map(str::to_owned).chain([function.to_owned(), "_".to_owned()]).collect();
     let fine = |name: &str| name.is_ascii();
     // Those that keep their names come first, so that nothing takes them.
-    let (kept, changed): (Vec<&String>, Vec<&String>) = variables.iter().partition(|name| fine(name) && !used.contains(*name));
+    let (kept, changed): (Vec<&String>, Vec<&String>) =
+        variables.iter().partition(|name| fine(name) && !used.contains(*name));
     let mut all = HashMap::new();
     for name in kept {
         used.insert(name.clone());
@@ -162,11 +169,13 @@ fn helpers_rust(dag: &Dag) -> String {
     out
 }
 
-/// Names of entries that are computed once and used more often, and of what nests deeply; variables have their identifiers.
+/// Names of entries that are computed once and used more often, and of what nests deeply; variables have their
+/// identifiers.
 fn names(dag: &Dag, identifiers: &HashMap<String, String>) -> Vec<Option<Arc<str>>> {
     let mut uses = dag.uses();
     for entry in &dag.entries {
-        // A power that is a product reads its base as often as it is multiplied; the greater and the lesser are found by comparing.
+        // A power that is a product reads its base as often as it is multiplied; the greater and the lesser are found
+        // by comparing.
         let repeated = matches!(entry.op, Op::Call(Function::Min | Function::Max))
             || (entry.op == Op::Call(Function::Pow) && product(dag, &entry.args).is_some());
         if repeated {
@@ -244,7 +253,8 @@ fn pieces(dag: &Dag, id: Id, style: Style<'_>) -> (Vec<Piece>, u8) {
 fn number(x: Number) -> (Vec<Piece>, u8) {
     match x {
         Number::Fraction(fraction)
-            if fraction.denominator() != 1 && fraction.numerator().unsigned_abs().max(fraction.denominator().unsigned_abs()) < EXACT =>
+            if fraction.denominator() != 1
+                && fraction.numerator().unsigned_abs().max(fraction.denominator().unsigned_abs()) < EXACT =>
         {
             let text = text(format!("{:?} / {:?}", fraction.numerator() as f64, fraction.denominator() as f64));
             (vec![text], tight::PRODUCT)
@@ -276,11 +286,18 @@ fn call(dag: &Dag, function: Function, args: &[Id], style: Style<'_>) -> (Vec<Pi
             (super::joined(factors, " * "), tight::PRODUCT)
         }
         (Select, Language::C) => {
-            let pieces = [Piece::Entry(args[0], tight::OR), text(" ? "), Piece::Entry(args[1], 1), text(" : "), Piece::Entry(args[2], 1)];
+            let pieces = [
+                Piece::Entry(args[0], tight::OR),
+                text(" ? "),
+                Piece::Entry(args[1], 1),
+                text(" : "),
+                Piece::Entry(args[2], 1),
+            ];
             (pieces.into(), 0)
         }
         (Select, Language::Rust) => {
-            let open = [text("(if "), Piece::Entry(args[0], 0), text(" { "), Piece::Entry(args[1], 0), text(" } else { ")];
+            let open =
+                [text("(if "), Piece::Entry(args[0], 0), text(" { "), Piece::Entry(args[1], 0), text(" } else { ")];
             (open.into_iter().chain([Piece::Entry(args[2], 0), text(" })")]).collect(), tight::ATOM)
         }
         // Ours give a NaN where an argument is one; those of the languages do not.
@@ -288,8 +305,10 @@ fn call(dag: &Dag, function: Function, args: &[Id], style: Style<'_>) -> (Vec<Pi
             let sign = if function == Min { "<" } else { ">" };
             let [a, b] = [args[0], args[1]];
             let nan = || [Piece::Entry(a, tight::SUM), text(" + "), Piece::Entry(b, tight::SUM + 1)];
-            let test = [Piece::Entry(a, tight::COMPARE + 1), text(format!(" {sign} ")), Piece::Entry(b, tight::COMPARE + 1)];
-            let other = [Piece::Entry(b, tight::COMPARE + 1), text(format!(" {sign}= ")), Piece::Entry(a, tight::COMPARE + 1)];
+            let test =
+                [Piece::Entry(a, tight::COMPARE + 1), text(format!(" {sign} ")), Piece::Entry(b, tight::COMPARE + 1)];
+            let other =
+                [Piece::Entry(b, tight::COMPARE + 1), text(format!(" {sign}= ")), Piece::Entry(a, tight::COMPARE + 1)];
             let [ask, then, last, end] = match style.language {
                 Language::C => [text("("), text(" ? "), text(" : "), text(")")],
                 Language::Rust => [text("(if "), text(" { "), text(" } else if "), text(" })")],

@@ -73,7 +73,9 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
         Op::Call(Function::Neg) => vec![text("-"), Piece::Entry(args[0], power::NEGATE)],
         Op::Call(Function::Not) => vec![text("not "), Piece::Entry(args[0], power::NOT)],
         // To the right first: the base is an atom, the exponent may have a sign.
-        Op::Call(Function::Pow) => vec![Piece::Entry(args[0], own + 1), text("^"), Piece::Entry(args[1], power::NEGATE)],
+        Op::Call(Function::Pow) => {
+            vec![Piece::Entry(args[0], own + 1), text("^"), Piece::Entry(args[1], power::NEGATE)]
+        }
         Op::Call(function) if function.is_named() => list(format!("{}(", function.row().name), ")"),
         Op::Call(operator) => {
             let name = operator.row().name;
@@ -91,7 +93,8 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
         }
         Op::Fold(fold, index) => {
             let rest = joined([text(&**index), Piece::Entry(args[1], 0), Piece::Entry(args[2], 0)], ", ");
-            [vec![text(format!("{}(", fold.name())), Piece::Entry(args[0], 0), text(", ")], rest, vec![text(")")]].concat_pieces()
+            [vec![text(format!("{}(", fold.name())), Piece::Entry(args[0], 0), text(", ")], rest, vec![text(")")]]
+                .concat_pieces()
         }
         Op::StopGradient => list("stop_gradient(".into(), ")"),
         Op::Custom(custom) => list(format!("{}(", custom.name), ")"),

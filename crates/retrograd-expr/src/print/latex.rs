@@ -12,9 +12,14 @@ pub(super) fn print(expr: &Expr) -> String {
     let dag = Dag::of(expr);
     let named = Named::of(&dag);
     let name = |id: &Id| variable(named.names[*id].as_ref().expect("it is in the order because it is named"));
-    let bindings: Vec<String> = named.order.iter().map(|id| format!("{} &= {} \\\\\n", name(id), entry(&dag, &named, *id))).collect();
+    let bindings: Vec<String> =
+        named.order.iter().map(|id| format!("{} &= {} \\\\\n", name(id), entry(&dag, &named, *id))).collect();
     let body = entry(&dag, &named, dag.root());
-    if bindings.is_empty() { body } else { format!("\\begin{{aligned}}\n{}& {body}\n\\end{{aligned}}", bindings.concat()) }
+    if bindings.is_empty() {
+        body
+    } else {
+        format!("\\begin{{aligned}}\n{}& {body}\n\\end{{aligned}}", bindings.concat())
+    }
 }
 
 fn entry(dag: &Dag, named: &Named, whole: Id) -> String {
@@ -32,8 +37,8 @@ fn entry(dag: &Dag, named: &Named, whole: Id) -> String {
 }
 
 const GREEK: [&str; 24] = [
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho",
-    "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Omega",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Omega",
 ];
 
 /// `theta` is a Greek letter, `x_1` and `x1` have subscripts, other long names are upright.
@@ -45,7 +50,9 @@ fn variable(name: &str) -> String {
     };
     let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     match name.split_once('_') {
-        Some((first, rest)) if !first.is_empty() && !rest.is_empty() => format!("{}_{{{}}}", letter(first), rest.replace('_', "\\_")),
+        Some((first, rest)) if !first.is_empty() && !rest.is_empty() => {
+            format!("{}_{{{}}}", letter(first), rest.replace('_', "\\_"))
+        }
         None if digits > 0 && digits < name.len() => format!("{}_{{{}}}", letter(&name[..digits]), &name[digits..]),
         Some(_) | None => letter(name),
     }
@@ -81,13 +88,17 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
         Op::Call(function) => call(dag, *function, args),
         Op::Array(ArrayOp::Transpose) => vec![Piece::Entry(args[0], power::ATOM), text("^{\\top}")],
         Op::Array(ArrayOp::Inverse) => vec![Piece::Entry(args[0], power::ATOM), text("^{-1}")],
-        Op::Array(ArrayOp::Dot) => vec![Piece::Entry(args[0], power::PRODUCT), text(" \\cdot "), Piece::Entry(args[1], power::PRODUCT + 1)],
+        Op::Array(ArrayOp::Dot) => {
+            vec![Piece::Entry(args[0], power::PRODUCT), text(" \\cdot "), Piece::Entry(args[1], power::PRODUCT + 1)]
+        }
         Op::Array(ArrayOp::Det) => around("\\det\\left(", "\\right)"),
         Op::Array(ArrayOp::Norm) => around("\\left\\lVert ", "\\right\\rVert"),
         Op::Array(array @ (ArrayOp::Sum | ArrayOp::Prod | ArrayOp::Mean | ArrayOp::Trace | ArrayOp::Any)) => {
             around(&format!("\\operatorname{{{}}}\\left(", array.name()), "\\right)")
         }
-        Op::Einsum(subscripts) => around(&format!("\\operatorname{{einsum}}_{{\\text{{{subscripts}}}}}\\left("), "\\right)"),
+        Op::Einsum(subscripts) => {
+            around(&format!("\\operatorname{{einsum}}_{{\\text{{{subscripts}}}}}\\left("), "\\right)")
+        }
         Op::Stack => {
             let rows = joined(args.iter().map(|arg| Piece::Entry(*arg, 0)), " \\\\ ");
             [vec![text("\\begin{bmatrix} ")], rows, vec![text(" \\end{bmatrix}")]].concat_pieces()
@@ -101,12 +112,18 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
                 Fold::Sum => "\\sum",
                 Fold::Product => "\\prod",
             };
-            let head =
-                vec![text(format!("{sign}_{{{}=", variable(index))), Piece::Entry(args[1], 0), text("}^{"), Piece::Entry(args[2], 0)];
+            let head = vec![
+                text(format!("{sign}_{{{}=", variable(index))),
+                Piece::Entry(args[1], 0),
+                text("}^{"),
+                Piece::Entry(args[2], 0),
+            ];
             [head, vec![text("} \\left("), Piece::Entry(args[0], 0), text("\\right)")]].concat_pieces()
         }
         Op::StopGradient => around("\\operatorname{stop\\_gradient}\\left(", "\\right)"),
-        Op::Custom(custom) => around(&format!("\\operatorname{{{}}}\\left(", custom.name.replace('_', "\\_")), "\\right)"),
+        Op::Custom(custom) => {
+            around(&format!("\\operatorname{{{}}}\\left(", custom.name.replace('_', "\\_")), "\\right)")
+        }
     }
 }
 
@@ -114,7 +131,9 @@ fn call(dag: &Dag, function: Function, args: &[Id]) -> Vec<Piece> {
     let own = strength(&Op::Call(function));
     let around = |open: &str, close: &str| vec![text(open), Piece::Entry(args[0], 0), text(close)];
     match function {
-        Function::Div => vec![text("\\frac{"), Piece::Entry(args[0], 0), text("}{"), Piece::Entry(args[1], 0), text("}")],
+        Function::Div => {
+            vec![text("\\frac{"), Piece::Entry(args[0], 0), text("}{"), Piece::Entry(args[1], 0), text("}")]
+        }
         Function::Pow => vec![Piece::Entry(args[0], power::ATOM), text("^{"), Piece::Entry(args[1], 0), text("}")],
         Function::Neg => vec![text("-"), Piece::Entry(args[0], power::PRODUCT)],
         Function::Not => vec![text("\\lnot "), Piece::Entry(args[0], power::NOT)],
@@ -148,7 +167,11 @@ fn call(dag: &Dag, function: Function, args: &[Id]) -> Vec<Piece> {
         | Function::Eq
         | Function::Ne => {
             let left = if own == power::COMPARE { own + 1 } else { own };
-            vec![Piece::Entry(args[0], left), text(format!(" {} ", function.row().latex)), Piece::Entry(args[1], own + 1)]
+            vec![
+                Piece::Entry(args[0], left),
+                text(format!(" {} ", function.row().latex)),
+                Piece::Entry(args[1], own + 1),
+            ]
         }
         Function::Sin
         | Function::Cos
@@ -190,7 +213,9 @@ fn begins_with_digit(dag: &Dag, mut id: Id) -> bool {
         match dag.op(id) {
             Op::Number(_) => return true,
             Op::Call(Function::Pow | Function::Mul) => id = dag.args(id)[0],
-            Op::Call(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => return false,
+            Op::Call(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => {
+                return false;
+            }
             Op::Fold(..) | Op::StopGradient | Op::Custom(_) => return false,
         }
     }

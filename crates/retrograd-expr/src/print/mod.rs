@@ -1,7 +1,7 @@
 //! Printing: infix notation, S-expressions, LaTeX, C and Rust.
 //!
-//! Small expressions print as trees. In large ones, and where they nest deeply, what is used more than once gets a name, so that the text is
-//! as short as the expression is.
+//! Small expressions print as trees. In large ones, and where they nest deeply, what is used more than once gets a
+//! name, so that the text is as short as the expression is.
 
 mod code;
 mod infix;
@@ -77,7 +77,8 @@ fn mentions_index(dag: &Dag) -> Vec<bool> {
 /// How deep reading must go: the left side of a chain of sums or products costs nothing.
 fn nesting_of(dag: &Dag, id: Id, nesting: &[usize]) -> usize {
     let chain = |arg: Id| infix::is_left_side(dag, id, arg);
-    let deepest = dag.args(id).iter().enumerate().map(|(k, arg)| nesting[*arg] + if k == 0 && chain(*arg) { 0 } else { 2 });
+    let deepest =
+        dag.args(id).iter().enumerate().map(|(k, arg)| nesting[*arg] + if k == 0 && chain(*arg) { 0 } else { 2 });
     deepest.max().unwrap_or(0)
 }
 
@@ -91,7 +92,9 @@ impl Fresh {
     fn new(dag: &Dag) -> Fresh {
         let variable = |op: &Op| match op {
             Op::Variable(name) | Op::Fold(_, name) => Some(name.clone()),
-            Op::Number(_) | Op::Constant(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => None,
+            Op::Number(_) | Op::Constant(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => {
+                None
+            }
             Op::StopGradient | Op::Custom(_) => None,
         };
         Fresh { taken: dag.entries.iter().filter_map(|entry| variable(&entry.op)).collect(), count: 0 }
@@ -172,8 +175,8 @@ impl Expr {
         latex::print(self)
     }
 
-    /// As a C function of doubles of that name, its variables in order; what is used more than once is computed once. What is not
-    /// elementwise has no such form.
+    /// As a C function of doubles of that name, its variables in order; what is used more than once is computed once.
+    /// What is not elementwise has no such form.
     ///
     /// ```
     /// use retrograd_expr::Expr;

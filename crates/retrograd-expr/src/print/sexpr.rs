@@ -10,7 +10,8 @@ pub(super) fn print(expr: &Expr) -> String {
     let dag = Dag::of(expr);
     let named = Named::of(&dag);
     let name = |id: &Id| named.names[*id].clone().expect("it is in the order because it is named");
-    let bindings: Vec<String> = named.order.iter().map(|id| format!("({} {})", name(id), entry(&dag, &named, *id))).collect();
+    let bindings: Vec<String> =
+        named.order.iter().map(|id| format!("({} {})", name(id), entry(&dag, &named, *id))).collect();
     let body = entry(&dag, &named, dag.root());
     if bindings.is_empty() { body } else { format!("(let ({})\n  {body})", bindings.join("\n      ")) }
 }
@@ -39,7 +40,10 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
         Op::Stack => list("list".into()),
         Op::Index => list("index".into()),
         Op::Fold(fold, index) => {
-            let parts = joined([Piece::Entry(args[0], 0), text(&**index), Piece::Entry(args[1], 0), Piece::Entry(args[2], 0)], " ");
+            let parts = joined(
+                [Piece::Entry(args[0], 0), text(&**index), Piece::Entry(args[1], 0), Piece::Entry(args[2], 0)],
+                " ",
+            );
             [vec![text(format!("({} ", fold.name()))], parts, vec![text(")")]].concat_pieces()
         }
         Op::StopGradient => list("stop_gradient".into()),

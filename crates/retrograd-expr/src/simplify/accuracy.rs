@@ -12,10 +12,11 @@ use crate::expr::Expr;
 /// Points at which forms are compared.
 const POINTS: usize = 256;
 
-/// Of the forms that the laws reach, the one with the least error in the given ranges of its variables, and its mean error in bits.
+/// Of the forms that the laws reach, the one with the least error in the given ranges of its variables, and its mean
+/// error in bits.
 ///
-/// Forms are evaluated in 32 bits at fixed points of the ranges and held against the expression in 64 bits: what cancels there cancels in
-/// both, 29 bits later. The expression itself takes part.
+/// Forms are evaluated in 32 bits at fixed points of the ranges and held against the expression in 64 bits: what
+/// cancels there cancels in both, 29 bits later. The expression itself takes part.
 ///
 /// ```
 /// use retrograd_expr::{Assumptions, Expr, Simplifier, most_accurate};
@@ -27,11 +28,19 @@ const POINTS: usize = 256;
 pub fn most_accurate(simplifier: &Simplifier, expr: &Expr, ranges: &[(&str, f64, f64)]) -> Result<(Expr, f64), Error> {
     let names = expr.free_vars();
     if let Some(name) = names.iter().find(|name| !ranges.iter().any(|(known, ..)| known == name)) {
-        return Err(Error::new(ErrorKind::Argument, Pos::unknown(), format!("`{name}` has no range to draw points from")));
+        return Err(Error::new(
+            ErrorKind::Argument,
+            Pos::unknown(),
+            format!("`{name}` has no range to draw points from"),
+        ));
     }
     let (outer, letters) = opaque(&Dag::of(expr));
     if !letters.is_empty() {
-        return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "accuracy is compared for functions of numbers alone"));
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            Pos::unknown(),
+            "accuracy is compared for functions of numbers alone",
+        ));
     }
     let runner = simplifier.saturated(&outer, false)?;
     let mut forms = vec![expr.clone()];
@@ -48,12 +57,15 @@ pub fn most_accurate(simplifier: &Simplifier, expr: &Expr, ranges: &[(&str, f64,
     for form in forms {
         let values = points.values(&form, |x| Array::f32([POINTS], x.to_vec()))?;
         let error = exact.iter().zip(&values).map(|(exact, value)| bits(*exact, *value)).sum::<f64>() / POINTS as f64;
-        let better = best.as_ref().is_none_or(|(least, size, _)| error < *least - 0.01 || (error < *least + 0.01 && form.size() < *size));
+        let better = best
+            .as_ref()
+            .is_none_or(|(least, size, _)| error < *least - 0.01 || (error < *least + 0.01 && form.size() < *size));
         if better {
             best = Some((error, form.size(), form));
         }
     }
-    best.map(|(error, _, form)| (form, error)).ok_or_else(|| Error::new(ErrorKind::Argument, Pos::unknown(), "there is no form"))
+    best.map(|(error, _, form)| (form, error))
+        .ok_or_else(|| Error::new(ErrorKind::Argument, Pos::unknown(), "there is no form"))
 }
 
 /// How many of the last bits of a 32-bit value are wrong.
@@ -71,9 +83,11 @@ fn bits(exact: f64, value: f64) -> f64 {
 struct Points(Vec<(String, Vec<f32>)>);
 
 impl Points {
-    /// Points of a fixed sequence (multiples of irrational numbers), evenly by magnitude where a range is wide and positive.
+    /// Points of a fixed sequence (multiples of irrational numbers), evenly by magnitude where a range is wide and
+    /// positive.
     fn new(ranges: &[(&str, f64, f64)]) -> Points {
-        const STEPS: [f64; 4] = [0.618_033_988_749_894_9, 0.414_213_562_373_095_1, 0.732_050_807_568_877_2, 0.236_067_977_499_789_8];
+        const STEPS: [f64; 4] =
+            [0.618_033_988_749_894_9, 0.414_213_562_373_095_1, 0.732_050_807_568_877_2, 0.236_067_977_499_789_8];
         let point = |k: usize, place: usize, low: f64, high: f64| {
             let at = ((k + 1) as f64 * STEPS[place % STEPS.len()] + place as f64 * 0.137).fract();
             let x = if low > 0.0 && high / low > 100.0 { low * (high / low).powf(at) } else { low + at * (high - low) };

@@ -34,7 +34,9 @@ impl Assumptions {
         let mut stack = vec![Expr::parse_with(text, &words)?];
         while let Some(condition) = stack.pop() {
             match (condition.op(), condition.args()) {
-                (Op::Custom(_), [of]) if of.as_variable().is_some() => self = self.integer(of.as_variable().expect("asked just now")),
+                (Op::Custom(_), [of]) if of.as_variable().is_some() => {
+                    self = self.integer(of.as_variable().expect("asked just now"))
+                }
                 (Op::Call(Function::And), [a, b]) => stack.extend([a.clone(), b.clone()]),
                 (Op::Call(function), [a, b]) if function.gives_truth() => {
                     let known = match (a.as_variable(), number(b), number(a), b.as_variable()) {
@@ -76,7 +78,8 @@ impl Assumptions {
         }
         let away = x == 0.0 && matches!(function, Function::Gt | Function::Lt | Function::Ne);
         facts.nonzero = away || facts.low > 0.0 || facts.high < 0.0;
-        let known = matches!(function, Function::Gt | Function::Ge | Function::Lt | Function::Le | Function::Eq) || away;
+        let known =
+            matches!(function, Function::Gt | Function::Ge | Function::Lt | Function::Le | Function::Eq) || away;
         let together = self.facts(name).together(&facts).filter(|_| known);
         let Some(together) = together else {
             let why = if known { "contradicts what was assumed before" } else { "says nothing that is used" };
@@ -88,16 +91,26 @@ impl Assumptions {
 }
 
 fn number(expr: &Expr) -> Option<f64> {
-    if let Op::Constant(constant) = expr.op() { Some(constant.to_f64()) } else { expr.as_number().map(crate::Number::to_f64) }
+    if let Op::Constant(constant) = expr.op() {
+        Some(constant.to_f64())
+    } else {
+        expr.as_number().map(crate::Number::to_f64)
+    }
 }
 
 fn turned(function: Function) -> Function {
-    const SIDES: [(Function, Function); 4] =
-        [(Function::Lt, Function::Gt), (Function::Le, Function::Ge), (Function::Gt, Function::Lt), (Function::Ge, Function::Le)];
+    const SIDES: [(Function, Function); 4] = [
+        (Function::Lt, Function::Gt),
+        (Function::Le, Function::Ge),
+        (Function::Gt, Function::Lt),
+        (Function::Ge, Function::Le),
+    ];
     SIDES.iter().find(|(from, _)| *from == function).map_or(function, |(_, to)| *to)
 }
 
 fn refused(condition: &Expr) -> Error {
-    let message = format!("an assumption compares a variable with a number, such as `x > 0`, or is `integer(n)`; found `{condition}`");
+    let message = format!(
+        "an assumption compares a variable with a number, such as `x > 0`, or is `integer(n)`; found `{condition}`"
+    );
     Error::new(ErrorKind::Argument, Pos::unknown(), message)
 }

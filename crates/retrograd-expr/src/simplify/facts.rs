@@ -26,8 +26,14 @@ pub struct Facts {
 
 impl Facts {
     /// Nothing is known.
-    pub const NONE: Facts =
-        Facts { low: f64::NEG_INFINITY, high: f64::INFINITY, nonzero: false, integer: false, total: false, constant: None };
+    pub const NONE: Facts = Facts {
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+        nonzero: false,
+        integer: false,
+        total: false,
+        constant: None,
+    };
 
     /// Any real number.
     pub const REAL: Facts = Facts { total: true, ..Facts::NONE };
@@ -42,7 +48,14 @@ impl Facts {
         let near = x.to_f64();
         let exact = x.as_integer().is_some_and(|n| n.unsigned_abs() < 1 << 53);
         let (low, high) = if exact { (near, near) } else { (near.next_down(), near.next_up()) };
-        Facts { low, high, nonzero: x != Fraction::ZERO, integer: x.as_integer().is_some(), total: true, constant: Some(x) }
+        Facts {
+            low,
+            high,
+            nonzero: x != Fraction::ZERO,
+            integer: x.as_integer().is_some(),
+            total: true,
+            constant: Some(x),
+        }
     }
 
     /// All values are greater than 0.
@@ -87,8 +100,8 @@ fn up(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.next_up() }
 }
 
-/// The least and the greatest of products or quotients of bounds, rounded outwards. `None` is exactly 0; what underflows is between 0 and the
-/// least normal number of its sign.
+/// The least and the greatest of products or quotients of bounds, rounded outwards. `None` is exactly 0; what
+/// underflows is between 0 and the least normal number of its sign.
 fn ends(all: [Option<f64>; 4]) -> (f64, f64) {
     const TINY: f64 = f64::MIN_POSITIVE;
     let bounds = all.map(|end| match end {
@@ -102,7 +115,10 @@ fn ends(all: [Option<f64>; 4]) -> (f64, f64) {
         }
         Some(x) => (x.next_down(), x.next_up()),
     });
-    (bounds.iter().fold(f64::INFINITY, |low, end| low.min(end.0)), bounds.iter().fold(f64::NEG_INFINITY, |high, end| high.max(end.1)))
+    (
+        bounds.iter().fold(f64::INFINITY, |low, end| low.min(end.0)),
+        bounds.iter().fold(f64::NEG_INFINITY, |high, end| high.max(end.1)),
+    )
 }
 
 /// Of bounds, 0 · ∞ is 0.
@@ -119,7 +135,9 @@ pub(crate) fn of(op: &Op, args: &[&Facts], same: bool) -> Facts {
             let near = constant.to_f64();
             return Facts::within(near.next_down(), near.next_up(), true);
         }
-        Op::Constant(Constant::Infinity) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => return Facts::NONE,
+        Op::Constant(Constant::Infinity) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => {
+            return Facts::NONE;
+        }
         Op::StopGradient | Op::Custom(_) | Op::Variable(_) => return Facts::NONE,
         Op::Call(function) => *function,
     };
@@ -135,8 +153,12 @@ pub(crate) fn of(op: &Op, args: &[&Facts], same: bool) -> Facts {
 fn folded(function: Function, args: &[&Facts]) -> Option<Fraction> {
     let numbers: Vec<Expr> = args.iter().map(|arg| arg.constant.map(Expr::number)).collect::<Option<_>>()?;
     match (function, &numbers[..]) {
-        (Function::Add | Function::Sub | Function::Mul | Function::Div | Function::Neg, _) => tidy::call(function, numbers).as_fraction(),
-        (Function::Pow, [_, exponent]) if exponent.as_integer().is_some() => tidy::call(function, numbers).as_fraction(),
+        (Function::Add | Function::Sub | Function::Mul | Function::Div | Function::Neg, _) => {
+            tidy::call(function, numbers).as_fraction()
+        }
+        (Function::Pow, [_, exponent]) if exponent.as_integer().is_some() => {
+            tidy::call(function, numbers).as_fraction()
+        }
         (named, [x]) => tidy::exact(named, x)?.as_fraction(),
         _ => None,
     }
@@ -145,9 +167,9 @@ fn folded(function: Function, args: &[&Facts]) -> Option<Fraction> {
 /// Values of a function whose arguments are within bounds; `total` says that it is defined there.
 fn image(function: Function, args: &[&Facts], same: bool) -> Facts {
     use Function::{
-        Abs, Acos, Acosh, Add, And, Asin, Asinh, Atan, AtanTwo, Atanh, Cbrt, Ceil, Cos, Cosh, Div, Eq, Erf, Erfc, Exp, ExpTwo, Expm, Floor,
-        Ge, Gt, Hypot, Le, Log, LogOnePlus, LogTen, LogTwo, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Pow, Round, Select, Sigmoid, Sign, Sin,
-        Sinh, Sqrt, Sub, Tan, Tanh, Trunc,
+        Abs, Acos, Acosh, Add, And, Asin, Asinh, Atan, AtanTwo, Atanh, Cbrt, Ceil, Cos, Cosh, Div, Eq, Erf, Erfc, Exp,
+        ExpTwo, Expm, Floor, Ge, Gt, Hypot, Le, Log, LogOnePlus, LogTen, LogTwo, Lt, Max, Min, Mul, Ne, Neg, Not, Or,
+        Pow, Round, Select, Sigmoid, Sign, Sin, Sinh, Sqrt, Sub, Tan, Tanh, Trunc,
     };
     const HALF_PI: f64 = 1.570_796_326_794_896_8;
     let a = args[0];
@@ -162,7 +184,8 @@ fn image(function: Function, args: &[&Facts], same: bool) -> Facts {
         Sub => Facts { integer, ..Facts::within(down(a.low - b.high), up(a.high - b.low), true) },
         Neg => Facts { integer, nonzero: a.nonzero, ..Facts::within(-a.high, -a.low, true) },
         Mul => {
-            let (low, high) = ends([product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)]);
+            let (low, high) =
+                ends([product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)]);
             let low = if same { low.max(0.0) } else { low };
             Facts { integer, nonzero: a.nonzero && b.nonzero, ..Facts::within(low, high, true) }
         }
@@ -214,8 +237,16 @@ fn image(function: Function, args: &[&Facts], same: bool) -> Facts {
         Round | Trunc => Facts { integer: true, ..Facts::within(a.low.floor(), a.high.ceil(), true) },
         Erfc => Facts { nonzero: true, ..Facts::within(0.0, 2.0, true) },
         Sigmoid => Facts { nonzero: true, ..Facts::within(0.0, 1.0, true) },
-        Min => Facts { integer, nonzero: a.nonzero && b.nonzero, ..Facts::within(a.low.min(b.low), a.high.min(b.high), true) },
-        Max => Facts { integer, nonzero: a.nonzero && b.nonzero, ..Facts::within(a.low.max(b.low), a.high.max(b.high), true) },
+        Min => Facts {
+            integer,
+            nonzero: a.nonzero && b.nonzero,
+            ..Facts::within(a.low.min(b.low), a.high.min(b.high), true)
+        },
+        Max => Facts {
+            integer,
+            nonzero: a.nonzero && b.nonzero,
+            ..Facts::within(a.low.max(b.low), a.high.max(b.high), true)
+        },
         Lt | Le | Gt | Ge | Eq | Ne | And | Or | Not => Facts::within(0.0, 1.0, true),
         Select => {
             let c = args[2];
@@ -249,7 +280,8 @@ fn quotient(a: &Facts, b: &Facts) -> Facts {
         // ∞ / ∞ of bounds can be anything of that sign.
         let unbounded = a.low.is_infinite() || a.high.is_infinite();
         let quotient = |a: f64, b: f64| (a != 0.0).then(|| a / b);
-        let bounds = ends([quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low), quotient(a.high, b.high)]);
+        let bounds =
+            ends([quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low), quotient(a.high, b.high)]);
         if unbounded { sides(a, b) } else { bounds }
     } else {
         sides(a, b)
@@ -267,6 +299,12 @@ fn sides(a: &Facts, b: &Facts) -> (f64, f64) {
 fn power(a: &Facts, b: &Facts) -> Facts {
     let exponent = b.constant.and_then(Fraction::as_integer);
     let low = if a.is_nonnegative() || exponent.is_some_and(|n| n % 2 == 0) { 0.0 } else { f64::NEG_INFINITY };
-    let total = a.is_positive() || (b.integer && (a.nonzero || b.is_nonnegative())) || (a.is_nonnegative() && b.is_nonnegative());
-    Facts { nonzero: a.nonzero, integer: a.integer && b.integer && b.is_nonnegative(), ..Facts::within(low, f64::INFINITY, total) }
+    let total = a.is_positive()
+        || (b.integer && (a.nonzero || b.is_nonnegative()))
+        || (a.is_nonnegative() && b.is_nonnegative());
+    Facts {
+        nonzero: a.nonzero,
+        integer: a.integer && b.integer && b.is_nonnegative(),
+        ..Facts::within(low, f64::INFINITY, total)
+    }
 }

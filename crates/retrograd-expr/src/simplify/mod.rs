@@ -1,8 +1,8 @@
 //! Simplification by equality saturation: all forms that the laws reach at once, and the best of them.
 //!
-//! An e-class holds forms that are the same partial function at all points that the assumptions allow: defined where the others are, with the
-//! same values. A law is applied only where the facts of the classes show its conditions. They are functions of real numbers: zeros have no
-//! sign, and a pole is a place where a function is not defined.
+//! An e-class holds forms that are the same partial function at all points that the assumptions allow: defined where
+//! the others are, with the same values. A law is applied only where the facts of the classes show its conditions. They
+//! are functions of real numbers: zeros have no sign, and a pole is a place where a function is not defined.
 
 mod accuracy;
 mod assume;
@@ -53,8 +53,8 @@ impl Default for Limits {
 
 /// The simplest form that is found of an expression whose variables are real numbers.
 ///
-/// It is defined where the expression is, and has its values there: `x/x` stays, unless it is assumed that x is not 0. Expressions of more
-/// than half as many operations as the limit of nodes come back as they are.
+/// It is defined where the expression is, and has its values there: `x/x` stays, unless it is assumed that x is not 0.
+/// Expressions of more than half as many operations as the limit of nodes come back as they are.
 ///
 /// ```
 /// use retrograd_expr::{Assumptions, Expr, simplify, simplify_with};
@@ -173,8 +173,8 @@ impl Simplifier {
         Ok(runner.egraph.find(runner.roots[0]) == runner.egraph.find(runner.roots[1]))
     }
 
-    /// Subexpressions that have the form of a pattern, in which names that begin with an underscore stand for any expression: what stands for
-    /// each of them, modulo the laws that reorder sums and products.
+    /// Subexpressions that have the form of a pattern, in which names that begin with an underscore stand for any
+    /// expression: what stands for each of them, modulo the laws that reorder sums and products.
     ///
     /// ```
     /// use retrograd_expr::{Expr, Simplifier};
@@ -193,7 +193,8 @@ impl Simplifier {
         let extractor = Extractor::new(&runner.egraph, Weight(Cost::Size));
         let found = term::search(&runner.egraph, pattern);
         let shown = |id: Id| term::to_expr(&extractor.find_best(id).1).substitute(&with);
-        let mut all: Vec<_> = found.into_iter().map(|found| found.into_iter().map(|(name, id)| (name, shown(id))).collect()).collect();
+        let mut all: Vec<_> =
+            found.into_iter().map(|found| found.into_iter().map(|(name, id)| (name, shown(id))).collect()).collect();
         all.sort();
         all.dedup();
         Ok(all)
@@ -201,7 +202,9 @@ impl Simplifier {
 
     /// The best form of each of several expressions of numbers, found together, by these laws.
     pub(crate) fn all(&self, exprs: &[Expr], laws: &[Rewrite<Term, Known>]) -> Result<Vec<Expr>, Error> {
-        let runner = exprs.iter().fold(Runner::new(Known::new(&self.assumptions)), |runner, expr| runner.with_expr(&term::of_expr(expr)));
+        let runner = exprs
+            .iter()
+            .fold(Runner::new(Known::new(&self.assumptions)), |runner, expr| runner.with_expr(&term::of_expr(expr)));
         let runner = checked(self.limited(runner).run(laws))?;
         let extractor = Extractor::new(&runner.egraph, Weight(self.cost));
         Ok(runner.roots.iter().map(|root| term::to_expr(&extractor.find_best(*root).1)).collect())
@@ -238,7 +241,8 @@ fn checked(runner: Runner<Term, Known>) -> Result<Runner<Term, Known>, Error> {
     match &runner.egraph.analysis.contradiction {
         None => Ok(runner),
         Some((a, b)) => {
-            let message = format!("two things that differ were found equal: {a} and {b}; are the assumptions consistent?");
+            let message =
+                format!("two things that differ were found equal: {a} and {b}; are the assumptions consistent?");
             Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
         }
     }
@@ -270,7 +274,8 @@ fn numbers_first(expr: &Expr) -> Expr {
     exprs[dag.root()].clone()
 }
 
-/// Sums of what operations cost; numbers and variables are nearly free, so that of two forms with equal operations the shorter wins.
+/// Sums of what operations cost; numbers and variables are nearly free, so that of two forms with equal operations the
+/// shorter wins.
 struct Weight(Cost);
 
 impl CostFunction<Term> for Weight {

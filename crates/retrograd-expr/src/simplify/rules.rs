@@ -1,7 +1,7 @@
 //! The laws of simplification: one row each, in the language, with the conditions under which it holds.
 //!
-//! A law is an equation between partial functions: where its conditions hold, both sides are defined at the same points and have the same
-//! values there. So what one side drops must be known to be defined.
+//! A law is an equation between partial functions: where its conditions hold, both sides are defined at the same points
+//! and have the same values there. So what one side drops must be known to be defined.
 
 use super::facts::Facts;
 
@@ -91,7 +91,8 @@ macro_rules! laws {
     (@way ==) => { Way::Both };
 }
 
-// What is to the power 0 is 1, also where it is not defined: so laws after which a power may be 0 ask for more than those of the textbook.
+// What is to the power 0 is 1, also where it is not defined: so laws after which a power may be 0 ask for more than
+// those of the textbook.
 laws! {
     "a sum commutes": "a + b" => "b + a";
     "a product commutes": "a*b" => "b*a";

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use egg::{Analysis, DidMerge, EGraph, ENodeOrVar, FlatTerm, Id, Language, Pattern, RecExpr, Rewrite, Searcher, Subst, Var};
+use egg::{
+    Analysis, DidMerge, EGraph, ENodeOrVar, FlatTerm, Id, Language, Pattern, RecExpr, Rewrite, Searcher, Subst, Var,
+};
 
 use super::assume::Assumptions;
 use super::facts::{self, Facts};
@@ -47,7 +49,10 @@ impl std::fmt::Display for Term {
 
 pub(super) fn of_expr(expr: &Expr) -> RecExpr<Term> {
     let dag = Dag::of(expr);
-    let terms = dag.entries.iter().map(|entry| Term { op: entry.op.clone(), args: entry.args.iter().map(|arg| Id::from(*arg)).collect() });
+    let terms = dag
+        .entries
+        .iter()
+        .map(|entry| Term { op: entry.op.clone(), args: entry.args.iter().map(|arg| Id::from(*arg)).collect() });
     // The root comes last.
     let terms: Vec<Term> = terms.take(dag.root() + 1).collect();
     RecExpr::from(terms)
@@ -111,7 +116,12 @@ impl Analysis<Term> for Known {
 fn shown(facts: &Facts) -> String {
     match facts.constant {
         Some(x) => x.to_string(),
-        None => format!("a number from {} to {}{}", facts.low, facts.high, if facts.nonzero { " that is not 0" } else { "" }),
+        None => format!(
+            "a number from {} to {}{}",
+            facts.low,
+            facts.high,
+            if facts.nonzero { " that is not 0" } else { "" }
+        ),
     }
 }
 
@@ -121,7 +131,8 @@ pub(super) fn rewrites() -> &'static [Rewrite<Term, Known>] {
     REWRITES.get_or_init(|| {
         let mut all = vec![];
         for law in LAWS {
-            let [left, right] = [law.left, law.right].map(|text| Expr::parse(text).expect("laws are written in the language"));
+            let [left, right] =
+                [law.left, law.right].map(|text| Expr::parse(text).expect("laws are written in the language"));
             all.push(rewrite(law.name, &left, &right, law.conditions));
             if law.way == Way::Both {
                 all.push(rewrite(&format!("{}, backwards", law.name), &right, &left, law.conditions));

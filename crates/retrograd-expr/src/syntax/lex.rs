@@ -47,7 +47,9 @@ pub(super) fn tokens(source: Source<'_>) -> Result<Vec<(Token<'_>, usize)>, Erro
             tokens.push((Token::Name(&rest[..length]), at));
             length
         } else if first == '"' {
-            let Some(length) = rest[1..].find('"') else { return Err(source.error(at, "this text has no end; close it with `\"`")) };
+            let Some(length) = rest[1..].find('"') else {
+                return Err(source.error(at, "this text has no end; close it with `\"`"));
+            };
             tokens.push((Token::Text(&rest[1..=length]), at));
             length + 2
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {

@@ -73,12 +73,17 @@ impl Definitions {
         Ok(self)
     }
 
-    /// With a function whose derivative is stated: for each parameter its cotangent, of the parameters, the result `r` and its cotangent
-    /// `ct`. As in JAX, forward mode refuses it, and so does `diff` where the cotangents are not products with `ct`.
+    /// With a function whose derivative is stated: for each parameter its cotangent, of the parameters, the result `r`
+    /// and its cotangent `ct`. As in JAX, forward mode refuses it, and so does `diff` where the cotangents are not
+    /// products with `ct`.
     pub fn vjp(mut self, text: &str, backward: &[&str]) -> Result<Definitions, Error> {
         let (name, params, body) = parse::definition(text, &self)?;
         if backward.len() != params.len() {
-            let message = format!("`{name}` has {} parameters and {} cotangents; state one for each", params.len(), backward.len());
+            let message = format!(
+                "`{name}` has {} parameters and {} cotangents; state one for each",
+                params.len(),
+                backward.len()
+            );
             return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
         }
         let backward = backward.iter().map(|text| Expr::parse_with(text, &self)).collect::<Result<Vec<_>, _>>()?;
@@ -134,6 +139,7 @@ impl Expr {
 fn checked(source: Source<'_>, offset: usize, expr: Expr) -> Result<Expr, Error> {
     match check_indices(&expr) {
         None => Ok(expr),
-        Some(name) => Err(source.error(offset, format!("`{name}` is an index and has another meaning, too; give the index another name"))),
+        Some(name) => Err(source
+            .error(offset, format!("`{name}` is an index and has another meaning, too; give the index another name"))),
     }
 }

@@ -32,7 +32,8 @@ pub(super) fn call(name: &str, args: Vec<Argument>, definitions: &Definitions) -
     if args.iter().any(text) {
         return Err(format!("`{name}` takes no text; only `einsum` does"));
     }
-    let args: Vec<Expr> = args.into_iter().filter_map(|arg| if let Argument::Expr(expr) = arg { Some(expr) } else { None }).collect();
+    let args: Vec<Expr> =
+        args.into_iter().filter_map(|arg| if let Argument::Expr(expr) = arg { Some(expr) } else { None }).collect();
     if let Some(definition) = definitions.functions.get(name) {
         return defined(name, definition, args);
     }
@@ -67,7 +68,11 @@ fn of_table(name: &str, args: Vec<Expr>) -> Result<Expr, String> {
         (None, None) => return Err(unknown(name)),
     };
     if args.len() != arity {
-        return Err(format!("`{name}` takes {arity} argument{}, found {}", if arity == 1 { "" } else { "s" }, args.len()));
+        return Err(format!(
+            "`{name}` takes {arity} argument{}, found {}",
+            if arity == 1 { "" } else { "s" },
+            args.len()
+        ));
     }
     Ok(Expr::new(op, args))
 }
@@ -76,7 +81,8 @@ fn unknown(name: &str) -> String {
     let forms = ["piecewise", "diff", "grad", "mod", "stop_gradient", "einsum"];
     let named = Function::ALL.iter().map(|function| function.row().name).filter(|name| name.len() > 1);
     let all = named.chain(ArrayOp::ALL.iter().map(|array| array.name())).chain(forms);
-    let near = all.map(|known| (distance(known, name), known)).min().filter(|(distance, known)| *distance <= known.len() / 2);
+    let near =
+        all.map(|known| (distance(known, name), known)).min().filter(|(distance, known)| *distance <= known.len() / 2);
     match near {
         Some((_, known)) => format!("there is no function `{name}`; did you mean `{known}`?"),
         None => format!("there is no function `{name}`; for a product write `*`"),
@@ -108,7 +114,9 @@ fn defined(name: &str, definition: &Definition, args: Vec<Expr>) -> Result<Expr,
         return Err(format!("`{name}` takes {} arguments, found {}", params.len(), args.len()));
     }
     Ok(match definition {
-        Definition::Inline { params, body } => body.substitute(&params.iter().map(|name| &**name).zip(args).collect::<Vec<_>>()),
+        Definition::Inline { params, body } => {
+            body.substitute(&params.iter().map(|name| &**name).zip(args).collect::<Vec<_>>())
+        }
         Definition::Custom(custom) => Expr::new(Op::Custom(custom.clone()), args),
     })
 }
@@ -118,7 +126,8 @@ fn einsum(args: Vec<Argument>) -> Result<Expr, String> {
     let Some(Argument::Text(subscripts)) = args.next() else {
         return Err("`einsum` takes subscripts such as \"ij,j->i\", then arrays".into());
     };
-    let arrays: Option<Vec<Expr>> = args.map(|arg| if let Argument::Expr(expr) = arg { Some(expr) } else { None }).collect();
+    let arrays: Option<Vec<Expr>> =
+        args.map(|arg| if let Argument::Expr(expr) = arg { Some(expr) } else { None }).collect();
     let arrays = arrays.filter(|arrays| !arrays.is_empty()).ok_or("`einsum` takes arrays after its subscripts")?;
     Ok(Expr::new(Op::Einsum(subscripts), arrays))
 }
@@ -126,7 +135,10 @@ fn einsum(args: Vec<Argument>) -> Result<Expr, String> {
 fn fold(fold: Fold, mut args: Vec<Expr>) -> Result<Expr, String> {
     let index = args.remove(1);
     let Some(index) = index.as_variable() else {
-        return Err(format!("`{}` over an index is written `{0}(body, k, low, high)`; `{index}` is no name", fold.name()));
+        return Err(format!(
+            "`{}` over an index is written `{0}(body, k, low, high)`; `{index}` is no name",
+            fold.name()
+        ));
     };
     Ok(Expr::new(Op::Fold(fold, index.clone()), args))
 }
@@ -156,7 +168,9 @@ fn differentiated(args: Vec<Expr>) -> Result<Expr, String> {
         None => 1,
         Some(order) => match order.as_integer() {
             Some(order @ 0..=ORDER) => order,
-            Some(_) | None => return Err(format!("the order of a derivative is an integer from 0 to {ORDER}, found `{order}`")),
+            Some(_) | None => {
+                return Err(format!("the order of a derivative is an integer from 0 to {ORDER}, found `{order}`"));
+            }
         },
     };
     diff_order(&args[0], name, usize::try_from(order).unwrap_or(0)).map_err(|error| error.message)
@@ -167,7 +181,9 @@ fn gradient(mut args: Vec<Expr>) -> Result<Expr, String> {
     let names: Vec<String> = if args.is_empty() {
         expr.free_vars()
     } else {
-        let name = |arg: &Expr| arg.as_variable().map(ToString::to_string).ok_or(format!("`grad` is by variables, found `{arg}`"));
+        let name = |arg: &Expr| {
+            arg.as_variable().map(ToString::to_string).ok_or(format!("`grad` is by variables, found `{arg}`"))
+        };
         args.iter().map(name).collect::<Result<_, _>>()?
     };
     if names.is_empty() {

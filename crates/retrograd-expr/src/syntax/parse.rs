@@ -103,14 +103,17 @@ impl<'s> Parser<'s> {
     /// Whether `name(…) =` stands here.
     fn at_definition(&self) -> bool {
         let symbol = |token: &Token<'_>, symbol: &str| matches!(token, Token::Symbol(found) if *found == symbol);
-        let (Token::Name(name), Some([(open, _), rest @ ..])) = (self.token(), self.tokens.get(self.next + 1..)) else { return false };
+        let (Token::Name(name), Some([(open, _), rest @ ..])) = (self.token(), self.tokens.get(self.next + 1..)) else {
+            return false;
+        };
         // `cos(x) = x` is an equation: functions of the language keep their meaning.
         if !symbol(open, "(") || names::is_function(name) {
             return false;
         }
         let close = rest.iter().position(|(token, _)| symbol(token, ")"));
-        let params =
-            close.is_some_and(|close| rest[..close].iter().all(|(token, _)| matches!(token, Token::Name(_)) || symbol(token, ",")));
+        let params = close.is_some_and(|close| {
+            rest[..close].iter().all(|(token, _)| matches!(token, Token::Name(_)) || symbol(token, ","))
+        });
         params && close.is_some_and(|close| rest.get(close + 1).is_some_and(|(token, _)| symbol(token, "=")))
     }
 
@@ -240,7 +243,9 @@ impl<'s> Parser<'s> {
 
     fn number(&mut self, text: &str, at: usize) -> Result<Expr, Error> {
         let Some(number) = Number::parse(text) else { return Err(self.error_at(at, "this number is too large")) };
-        if matches!(self.token(), Token::Name(name) if !["and", "or"].contains(name)) || *self.token() == Token::Symbol("(") {
+        if matches!(self.token(), Token::Name(name) if !["and", "or"].contains(name))
+            || *self.token() == Token::Symbol("(")
+        {
             return Err(self.error("a product is written with `*`"));
         }
         Ok(Expr::number(number))
@@ -300,7 +305,8 @@ impl<'s> Parser<'s> {
 
     fn name(&mut self, what: &str) -> Result<&'s str, Error> {
         let Token::Name(name) = *self.token() else { return Err(self.expected(what)) };
-        if names::RESERVED.contains(&name) || crate::expr::Constant::ALL.iter().any(|constant| constant.name() == name) {
+        if names::RESERVED.contains(&name) || crate::expr::Constant::ALL.iter().any(|constant| constant.name() == name)
+        {
             return Err(self.error(format!("`{name}` has a meaning of its own; choose another name")));
         }
         self.next += 1;

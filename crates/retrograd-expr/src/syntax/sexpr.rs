@@ -77,7 +77,9 @@ impl<'s> Reader<'s, '_> {
     fn open(&mut self, at: usize) {
         let head = match self.open.last() {
             // The first list of a `let` holds its bindings.
-            Some(Open { head: Head::Word("let"), args, .. }) if args.is_empty() && self.bindings_missing() => Head::Bindings,
+            Some(Open { head: Head::Word("let"), args, .. }) if args.is_empty() && self.bindings_missing() => {
+                Head::Bindings
+            }
             Some(_) | None => Head::Missing,
         };
         self.open.push(Open { at, head, args: vec![] });
@@ -109,11 +111,18 @@ impl<'s> Reader<'s, '_> {
         }
         if word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             let fine = word.chars().all(|c| c.is_alphanumeric() || c == '_') && !names::RESERVED.contains(&word);
-            return if fine { Ok(names::variable(word)) } else { Err(self.source.error(at, format!("`{word}` is no name"))) };
+            return if fine {
+                Ok(names::variable(word))
+            } else {
+                Err(self.source.error(at, format!("`{word}` is no name")))
+            };
         }
-        let number = |text: &str| Number::parse(text).filter(|_| text.ends_with(|c: char| c.is_ascii_digit() || c == '.'));
+        let number =
+            |text: &str| Number::parse(text).filter(|_| text.ends_with(|c: char| c.is_ascii_digit() || c == '.'));
         let parsed = match word.split_once('/') {
-            Some((top, bottom)) => number(top).zip(number(bottom)).map(|(top, bottom)| Expr::number(top) / Expr::number(bottom)),
+            Some((top, bottom)) => {
+                number(top).zip(number(bottom)).map(|(top, bottom)| Expr::number(top) / Expr::number(bottom))
+            }
             None => number(word).map(Expr::number),
         };
         parsed.ok_or_else(|| self.source.error(at, format!("`{word}` is neither a name nor a number")))
@@ -169,7 +178,8 @@ impl<'s> Reader<'s, '_> {
 
 /// A list: operators take as many arguments as they have, sums and products any number.
 fn apply(word: &str, args: Vec<Argument>, definitions: &Definitions) -> Result<Expr, String> {
-    let exprs: Vec<Expr> = args.iter().filter_map(|arg| if let Argument::Expr(expr) = arg { Some(expr.clone()) } else { None }).collect();
+    let exprs: Vec<Expr> =
+        args.iter().filter_map(|arg| if let Argument::Expr(expr) = arg { Some(expr.clone()) } else { None }).collect();
     let count = exprs.len();
     match word {
         "-" | "neg" if count == 1 => Ok(-&exprs[0]),

@@ -81,7 +81,8 @@ impl Access {
         match (part.width, self.ty) {
             (Width::One, _) => loaded[0],
             (Width::Two | Width::Four, DType::Bool) => {
-                let words: Vec<Value> = loaded.iter().map(|&byte| lower.builder.ins().uextend(native.lane_type(), byte)).collect();
+                let words: Vec<Value> =
+                    loaded.iter().map(|&byte| lower.builder.ins().uextend(native.lane_type(), byte)).collect();
                 let vector = lower.vector(native, &words);
                 lower.builder.ins().ineg(vector)
             }
@@ -90,7 +91,13 @@ impl Access {
     }
 
     /// One part of the lanes of two numbers that lie side by side.
-    pub(super) fn load_both(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize) -> [Value; 2] {
+    pub(super) fn load_both(
+        &self,
+        lower: &mut Lower<'_, '_>,
+        vec_loop: &VecLoop<'_>,
+        lanes: &Lanes<'_>,
+        k: usize,
+    ) -> [Value; 2] {
         let (at, offset) = self.lane(lower, vec_loop, lanes, k, 0);
         if lanes.parts[k].width == Width::One {
             return [0, 8].map(|next| lower.load_one(self.ty, at, offset + next));
@@ -103,7 +110,14 @@ impl Access {
     }
 
     /// Elements side by side. Two of 32 bits are moved as one of 64.
-    fn load_whole(&self, lower: &mut Lower<'_, '_>, width: Width, at: Value, offset: i32, flags: MemFlagsData) -> Value {
+    fn load_whole(
+        &self,
+        lower: &mut Lower<'_, '_>,
+        width: Width,
+        at: Value,
+        offset: i32,
+        flags: MemFlagsData,
+    ) -> Value {
         let native = width.native(self.ty);
         if self.moves_as_one(width) {
             let both = lower.builder.ins().load(types::F64, flags, at, offset);
@@ -128,7 +142,14 @@ impl Access {
     }
 
     /// One part of the lanes.
-    pub(super) fn store(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, value: Value) {
+    pub(super) fn store(
+        &self,
+        lower: &mut Lower<'_, '_>,
+        vec_loop: &VecLoop<'_>,
+        lanes: &Lanes<'_>,
+        k: usize,
+        value: Value,
+    ) {
         let part = lanes.parts[k];
         if let Some((at, offset)) = self.whole(lower, lanes, part) {
             self.store_whole(lower, part.width, at, offset, value);
@@ -174,11 +195,20 @@ impl Access {
         let bytes = self.ty.bytes() as i64;
         // A truth value is a byte in memory, in lanes a mask.
         let whole = self.ty != DType::Bool && self.stride == bytes && self.scattered.is_empty();
-        whole.then(|| (lower.add_scaled(self.base, lanes.index, bytes), self.offset + offset32(bytes * i64::from(part.lane))))
+        whole.then(|| {
+            (lower.add_scaled(self.base, lanes.index, bytes), self.offset + offset32(bytes * i64::from(part.lane)))
+        })
     }
 
     /// Where one lane of a part is.
-    pub(super) fn lane(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, lane: u32) -> (Value, i32) {
+    pub(super) fn lane(
+        &self,
+        lower: &mut Lower<'_, '_>,
+        vec_loop: &VecLoop<'_>,
+        lanes: &Lanes<'_>,
+        k: usize,
+        lane: u32,
+    ) -> (Value, i32) {
         let part = lanes.parts[k];
         let mut at = lower.add_scaled(self.base, lanes.index, self.stride);
         for &(reg, bytes) in &self.scattered {

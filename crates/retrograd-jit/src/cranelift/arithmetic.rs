@@ -1,10 +1,12 @@
 //! What each [`Scalar`] becomes, on one number or on lanes.
 //!
-//! A truth value is a byte, 0 or 1, in scalar code, and in lanes a mask. Two lanes have 64 bits each, four have 32; two of a type of 32
-//! bits are the lower half of four, whose upper half is never looked at.
+//! A truth value is a byte, 0 or 1, in scalar code, and in lanes a mask. Two lanes have 64 bits each, four have 32; two
+//! of a type of 32 bits are the lower half of four, whose upper half is never looked at.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, types};
+use cranelift_codegen::ir::{
+    ConstantData, Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, types,
+};
 use retrograd_compiler::ir::{DType, Scalar};
 
 use super::Lower;
@@ -56,7 +58,9 @@ impl Lower<'_, '_> {
     /// `op(args)`, where `ty` is the type of the last argument (the first of a select is a truth value).
     pub(super) fn compute(&mut self, width: Width, op: Scalar, ty: DType, args: &[Value]) -> Value {
         match op {
-            Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Rem => self.binary(width, op, ty, args[0], args[1]),
+            Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Rem => {
+                self.binary(width, op, ty, args[0], args[1])
+            }
             Scalar::Fma => {
                 let [a, b, c] = [args[0], args[1], args[2]].map(|x| self.signed(x));
                 self.builder.ins().fma(a, b, c)
@@ -130,8 +134,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An operand of `fma`, a negative one as Cranelift knows it: then its sign is part of the instruction. Nothing but [`Lower::negative`]
-    /// flips bits of floats.
+    /// An operand of `fma`, a negative one as Cranelift knows it: then its sign is part of the instruction. Nothing but
+    /// [`Lower::negative`] flips bits of floats.
     fn signed(&mut self, x: Value) -> Value {
         let dfg = &self.builder.func.dfg;
         if let Some(inst) = dfg.value_def(x).inst()
@@ -159,7 +163,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Truncating and wrapping; division by zero gives the dividend, or 0 as what is left (the fault is recorded elsewhere).
+    /// Truncating and wrapping; division by zero gives the dividend, or 0 as what is left (the fault is recorded
+    /// elsewhere).
     fn divide(&mut self, op: Scalar, a: Value, b: Value) -> Value {
         let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, b, 0);
         let minus = self.builder.ins().icmp_imm_s(IntCC::Equal, b, -1);
@@ -264,7 +269,11 @@ impl Lower<'_, '_> {
             Width::Two | Width::Four => {
                 let mask = if width.is_half(ty) { self.lower_halves(cond) } else { cond };
                 let mask = self.reinterpret(width.native(ty), mask);
-                if self.is_zero(a) { self.builder.ins().band_not(b, mask) } else { self.builder.ins().bitselect(mask, a, b) }
+                if self.is_zero(a) {
+                    self.builder.ins().band_not(b, mask)
+                } else {
+                    self.builder.ins().bitselect(mask, a, b)
+                }
             }
         }
     }
@@ -272,7 +281,9 @@ impl Lower<'_, '_> {
     /// Whether a vector is known to be 0.
     fn is_zero(&self, x: Value) -> bool {
         let Some(inst) = self.builder.func.dfg.value_def(x).inst() else { return false };
-        let InstructionData::UnaryConst { constant_handle, .. } = self.builder.func.dfg.insts[inst] else { return false };
+        let InstructionData::UnaryConst { constant_handle, .. } = self.builder.func.dfg.insts[inst] else {
+            return false;
+        };
         self.builder.func.dfg.constants.get(constant_handle).iter().all(|byte| *byte == 0)
     }
 
@@ -381,13 +392,20 @@ impl Lower<'_, '_> {
     }
 
     /// What has no vector instruction.
-    fn lane_by_lane(&mut self, width: Width, result: Type, args: &[Value], compute: impl Fn(&mut Self, &[Value]) -> Value) -> Value {
+    fn lane_by_lane(
+        &mut self,
+        width: Width,
+        result: Type,
+        args: &[Value],
+        compute: impl Fn(&mut Self, &[Value]) -> Value,
+    ) -> Value {
         if width == Width::One {
             return compute(self, args);
         }
         let lanes: Vec<Value> = (0..width.lanes())
             .map(|lane| {
-                let args: Vec<Value> = args.iter().map(|&arg| self.builder.ins().extractlane(arg, lane as u8)).collect();
+                let args: Vec<Value> =
+                    args.iter().map(|&arg| self.builder.ins().extractlane(arg, lane as u8)).collect();
                 compute(self, &args)
             })
             .collect();

@@ -1,8 +1,8 @@
 //! Drivers of schedules: loops that ask for an action and branch to it.
 //!
-//! What one action carries from step to step, others do not touch: the cotangents wait while steps are run again. The allocator of
-//! registers would leave them where they are, and have numbers of the steps in memory instead, in every step. So each action begins by
-//! putting aside what it does not touch, and ends by taking it back.
+//! What one action carries from step to step, others do not touch: the cotangents wait while steps are run again. The
+//! allocator of registers would leave them where they are, and have numbers of the steps in memory instead, in every
+//! step. So each action begins by putting aside what it does not touch, and ends by taking it back.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ pub(super) fn is_driver(body: &[Stmt]) -> bool {
 /// One turn of a driver.
 pub(super) fn actions<'k>(lower: &mut Lower<'k, '_>, body: &'k [Stmt]) {
     let arms = || body.iter().filter_map(arm);
-    let waiting: BTreeSet<Reg> = arms().flat_map(|arm| registers(lower, arm).read_first).filter(|reg| is_float(lower, *reg)).collect();
+    let waiting: BTreeSet<Reg> =
+        arms().flat_map(|arm| registers(lower, arm).read_first).filter(|reg| is_float(lower, *reg)).collect();
     for stmt in body {
         match (stmt, arm(stmt)) {
             (Stmt::If { cond, .. }, Some(arm)) => lower.either(*cond, |lower| action(lower, &waiting, arm), |_| ()),

@@ -18,8 +18,8 @@ use super::{Body, lower, wide};
 use crate::code::{Constants, Entry, Generator};
 use crate::runtime::{Import, fused, fused_narrow};
 
-/// Instructions of Cranelift, in all functions, from which on cores share them: they take about a microsecond each, and a thread some
-/// fifty to begin.
+/// Instructions of Cranelift, in all functions, from which on cores share them: they take about a microsecond each, and
+/// a thread some fifty to begin.
 const SHARED_INSTS: usize = 1000;
 
 /// The back end that is part of Retrograd.
@@ -73,7 +73,8 @@ impl Cranelift {
         builder.symbol("fmaf", fused_narrow as *const u8);
         let mut module = JITModule::new(builder);
         let entry = declare(&mut module, "kernel", 6);
-        let parts: Vec<FuncId> = (0..kernel.parts.len()).map(|k| declare(&mut module, &format!("part_{k}"), 9)).collect();
+        let parts: Vec<FuncId> =
+            (0..kernel.parts.len()).map(|k| declare(&mut module, &format!("part_{k}"), 9)).collect();
         let mut frontend = FunctionBuilderContext::new();
         let mut functions = Vec::new();
         let bodies = kernel.parts.iter().map(Body::Part);
@@ -102,8 +103,9 @@ pub(super) fn imported(module: &mut JITModule, import: Import) -> FuncId {
     module.declare_function(&import.name(), Linkage::Import, &signature).expect("a name has one signature")
 }
 
-/// A function of ours, called in a way that keeps all registers. Otherwise a loop whose values live through the call, be it one that hardly ever
-/// happens, would have them in memory, in every step: the allocator of registers does not bring them back before the loop.
+/// A function of ours, called in a way that keeps all registers. Otherwise a loop whose values live through the call,
+/// be it one that hardly ever happens, would have them in memory, in every step: the allocator of registers does not
+/// bring them back before the loop.
 pub(super) fn keeping(module: &mut JITModule, import: Import) -> FuncId {
     let signature = import.signature(CallConv::PreserveAll);
     module.declare_function(&keeping_name(import), Linkage::Local, &signature).expect("a name has one signature")
@@ -114,7 +116,12 @@ fn keeping_name(import: Import) -> String {
 }
 
 /// Writes the function that saves all registers and calls ours.
-fn pass_on(import: Import, mut context: Context, frontend: &mut FunctionBuilderContext, module: &mut JITModule) -> Context {
+fn pass_on(
+    import: Import,
+    mut context: Context,
+    frontend: &mut FunctionBuilderContext,
+    module: &mut JITModule,
+) -> Context {
     let mut builder = FunctionBuilder::new(&mut context.func, frontend);
     let block = builder.create_block();
     builder.append_block_params_for_function_params(block);
@@ -137,7 +144,8 @@ fn context(module: &JITModule, id: FuncId) -> Context {
     context
 }
 
-/// Makes machine code of functions, on all cores if there is much to do: the largest first, so that no core waits long for another.
+/// Makes machine code of functions, on all cores if there is much to do: the largest first, so that no core waits long
+/// for another.
 fn compiled(isa: &dyn TargetIsa, mut functions: Vec<(FuncId, Context)>) -> Vec<(FuncId, Context)> {
     let compile = |(id, context): &mut (FuncId, Context)| {
         let result = context.compile(isa, &mut ControlPlane::default());
@@ -167,7 +175,8 @@ fn compiled(isa: &dyn TargetIsa, mut functions: Vec<(FuncId, Context)>) -> Vec<(
 /// Puts machine code where it runs.
 fn define(module: &mut JITModule, id: FuncId, context: &Context) {
     let code = &context.compiled_code().expect("it is compiled").buffer;
-    let relocs: Vec<ModuleReloc> = code.relocs().iter().map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id)).collect();
+    let relocs: Vec<ModuleReloc> =
+        code.relocs().iter().map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id)).collect();
     module.define_function_bytes(id, u64::from(code.alignment), code.data(), &relocs).expect("memory for machine code");
 }
 
@@ -240,14 +249,20 @@ mod tests {
             Stmt::ForVec { index, count: 5, body, folds: vec![] },
         ];
         let scalar = RegType::Scalar(ty);
-        Kernel { regs: vec![RegType::Pointer, RegType::Pointer, RegType::Scalar(DType::I64), scalar, scalar], body, ..Kernel::default() }
+        Kernel {
+            regs: vec![RegType::Pointer, RegType::Pointer, RegType::Scalar(DType::I64), scalar, scalar],
+            body,
+            ..Kernel::default()
+        }
     }
 
     fn run<T: Copy + Default>(code: &Code, x: &[T; 5]) -> [T; 5] {
         let mut y = [T::default(); 5];
         let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 4]);
         // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
-        unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
+        unsafe {
+            code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never())
+        };
         y
     }
 
@@ -257,9 +272,15 @@ mod tests {
         isa.set("has_fma", "false").expect("a setting of Cranelift");
         let isa = host(isa);
         let wide = [1.0 + f64::EPSILON, 0.1, -1e300, 1e-160, 3.7];
-        assert_eq!(run(&code(&squares(DType::F64), &Cranelift { isa: isa.clone(), wide: false }), &wide), wide.map(|x| x.mul_add(x, x)));
+        assert_eq!(
+            run(&code(&squares(DType::F64), &Cranelift { isa: isa.clone(), wide: false }), &wide),
+            wide.map(|x| x.mul_add(x, x))
+        );
         let narrow = [1.0 + f32::EPSILON, 0.1, -1e30, 1e-22, 3.7];
-        assert_eq!(run(&code(&squares(DType::F32), &Cranelift { isa, wide: false }), &narrow), narrow.map(|x| x.mul_add(x, x)));
+        assert_eq!(
+            run(&code(&squares(DType::F32), &Cranelift { isa, wide: false }), &narrow),
+            narrow.map(|x| x.mul_add(x, x))
+        );
     }
 
     #[test]
@@ -283,10 +304,12 @@ mod tests {
             let Stmt::Let { op, args, .. } = &mut body[1] else { panic!("arithmetic is between load and store") };
             *op = Scalar::Call(function);
             args.truncate(1);
-            let (module, _) = Cranelift { isa: host(native()), wide }.module(&kernel, &Constants { literals: vec![], calls: vec![] });
+            let (module, _) =
+                Cranelift { isa: host(native()), wide }.module(&kernel, &Constants { literals: vec![], calls: vec![] });
             module.declarations().get_functions().filter(|(_, function)| function.linkage == Linkage::Import).count()
         };
-        let [exp, erf] = [LaneFunction::Exp, LaneFunction::Erf].map(|function| [imports(function, true), imports(function, false)]);
+        let [exp, erf] =
+            [LaneFunction::Exp, LaneFunction::Erf].map(|function| [imports(function, true), imports(function, false)]);
         assert_eq!([exp, erf], [[0, 1], [1, 1]]);
     }
 }

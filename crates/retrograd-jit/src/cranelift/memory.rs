@@ -11,8 +11,8 @@ use super::{FLAGS, Lower, offset32};
 /// Copies up to this size are moves in line, not calls.
 const INLINE_BYTES: u64 = 64;
 
-/// Copies up to this size are a loop in line: a call takes as long, and its wide loads wait for the narrow stores of vector loops that
-/// made what is copied.
+/// Copies up to this size are a loop in line: a call takes as long, and its wide loads wait for the narrow stores of
+/// vector loops that made what is copied.
 const LOOP_BYTES: u64 = 2048;
 
 /// Bytes that one step of such a loop copies.
@@ -38,7 +38,11 @@ impl Lower<'_, '_> {
     /// Splits an offset between address and instruction.
     pub(super) fn with_offset(&mut self, at: Value, offset: i64) -> (Value, i32) {
         // Vector loops add up to a few thousand lanes·strides to the part in the instruction.
-        if offset.unsigned_abs() < 1 << 30 { (at, offset32(offset)) } else { (self.builder.ins().iadd_imm_s(at, offset), 0) }
+        if offset.unsigned_abs() < 1 << 30 {
+            (at, offset32(offset))
+        } else {
+            (self.builder.ins().iadd_imm_s(at, offset), 0)
+        }
     }
 
     /// `at + index·stride`; powers of two become shifts, which address modes take.
@@ -92,8 +96,10 @@ impl Lower<'_, '_> {
     }
 
     fn copy_pieces(&mut self, to: Value, from: Value, bytes: u64) {
-        let values: Vec<(Value, i32)> =
-            pieces(bytes).into_iter().map(|(ty, offset)| (self.builder.ins().load(ty, FLAGS, from, offset), offset)).collect();
+        let values: Vec<(Value, i32)> = pieces(bytes)
+            .into_iter()
+            .map(|(ty, offset)| (self.builder.ins().load(ty, FLAGS, from, offset), offset))
+            .collect();
         for (value, offset) in values {
             self.builder.ins().store(FLAGS, value, to, offset);
         }
@@ -103,7 +109,8 @@ impl Lower<'_, '_> {
         let to = self.address(to);
         if bytes <= INLINE_BYTES {
             for (ty, offset) in pieces(bytes) {
-                let zero = if ty == types::I8X16 { self.vector_of(ty, [0, 0]) } else { self.builder.ins().iconst(ty, 0) };
+                let zero =
+                    if ty == types::I8X16 { self.vector_of(ty, [0, 0]) } else { self.builder.ins().iconst(ty, 0) };
                 self.builder.ins().store(FLAGS, zero, to, offset);
             }
         } else {

@@ -1,7 +1,8 @@
 //! The built-in back end: the loop IR to Cranelift IR, statement by statement.
 //!
-//! Registers are Cranelift variables, which become SSA values on the fly. Vector loops are in `vector`, their memory accesses in
-//! `access`, those with transcendentals in `strip`; arithmetic, on one number or a pair of lanes, is in `arithmetic`.
+//! Registers are Cranelift variables, which become SSA values on the fly. Vector loops are in `vector`, their memory
+//! accesses in `access`, those with transcendentals in `strip`; arithmetic, on one number or a pair of lanes, is in
+//! `arithmetic`.
 
 mod access;
 mod arithmetic;
@@ -15,12 +16,16 @@ mod wide;
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Type, Value, types};
+use cranelift_codegen::ir::{
+    Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Type, Value, types,
+};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::fuse::kernel::{
+    Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt,
+};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -32,8 +37,8 @@ use arithmetic::Width;
 pub(crate) use machine::Cranelift;
 use machine::{imported, keeping};
 
-/// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
-/// the watch; those of `parts` get three parameters more: where their registers are, and their range.
+/// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the
+/// flag and the watch; those of `parts` get three parameters more: where their registers are, and their range.
 fn lower(
     kernel: &Kernel,
     what: Body<'_>,
@@ -164,7 +169,9 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Store { to, src } => self.store(to, *src),
             Stmt::Copy { to, from, bytes } => self.copy(to, from, *bytes),
             Stmt::Zero { to, bytes } => self.zero(to, *bytes),
-            Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, |lower| lower.statements(body)),
+            Stmt::For { index, from, to, order, body } => {
+                self.for_loop(*index, *from, *to, *order, |lower| lower.statements(body))
+            }
             Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
             Stmt::Loop { body } if driver::is_driver(body) => self.endless(|lower| driver::actions(lower, body)),
@@ -220,7 +227,8 @@ impl<'k, 'b> Lower<'k, 'b> {
 
     fn either(&mut self, cond: Reg, then_body: impl FnOnce(&mut Self), else_body: impl FnOnce(&mut Self)) {
         let cond = self.get(cond);
-        let (then, otherwise, after) = (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        let (then, otherwise, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(cond, then, &[], otherwise, &[]);
         self.continue_at(then);
         then_body(self);
@@ -289,9 +297,9 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     fn next(&mut self, words: &Address, schedule: &Schedule, table: Option<Reg>, dst: [Reg; 5]) {
-        let slot = *self
-            .action
-            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 40, 4)));
+        let slot = *self.action.get_or_insert_with(|| {
+            self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 40, 4))
+        });
         let words = self.address(words);
         let length = self.integer(schedule.words() as i64);
         let [table, size] = self.table(schedule, table);
@@ -306,9 +314,9 @@ impl<'k, 'b> Lower<'k, 'b> {
     fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
         let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
         let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number") as u32;
-        let slot = *self
-            .operands
-            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * most, 3)));
+        let slot = *self.operands.get_or_insert_with(|| {
+            self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * most, 3))
+        });
         let addresses = self.builder.ins().stack_addr(types::I64, slot, 0);
         for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
             let operand = self.address(operand);
@@ -379,10 +387,12 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.builder.ins().stack_addr(types::I64, slot, 0)
     }
 
-    /// The registers of a part are in the words that the parameter after the usual ones points to; its range comes last.
+    /// The registers of a part are in the words that the parameter after the usual ones points to; its range comes
+    /// last.
     fn begin(&mut self, part: &Part) {
         let entry = self.builder.current_block().expect("it is being written");
-        let [words, from, to] = self.builder.block_params(entry)[6..].try_into().expect("a part has three parameters more");
+        let [words, from, to] =
+            self.builder.block_params(entry)[6..].try_into().expect("a part has three parameters more");
         for (k, reg) in (0..).zip(&part.params) {
             let value = self.builder.ins().load(native(self.kernel.regs[reg.0 as usize]), FLAGS, words, 8 * k);
             self.set(*reg, value);
@@ -409,19 +419,23 @@ impl<'k, 'b> Lower<'k, 'b> {
 
     /// What [`Import::Stops`] is told of how far the run is.
     fn reached(&mut self, reached: Option<Reached>) -> [Value; 4] {
-        let Some(Reached { number, order, step, steps }) = reached else { return [UNKNOWN; 4].map(|word| self.integer(word)) };
+        let Some(Reached { number, order, step, steps }) = reached else {
+            return [UNKNOWN; 4].map(|word| self.integer(word));
+        };
         let steps = if let Some(steps) = steps { self.get(steps) } else { self.integer(UNKNOWN) };
         [self.integer(i64::from(number)), self.get(step), steps, self.integer(encode_order(order))]
     }
 
-    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
+    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that
+    /// fails.
     fn disk(&mut self, import: Import, at: OnDisk, memory: &Address, bytes: u64) {
         let fault = self.params[3];
         let (failed, after) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(failed);
         let (place, step, memory) = (self.get(at.place), self.get(at.step), self.address(memory));
         let file = self.builder.ins().load(types::I64, FLAGS, fault, 16);
-        let [first, bytes, code] = [at.first.cast_signed(), bytes.cast_signed(), STOPPED].map(|word| self.integer(word));
+        let [first, bytes, code] =
+            [at.first.cast_signed(), bytes.cast_signed(), STOPPED].map(|word| self.integer(word));
         let at = self.builder.ins().iadd(place, first);
         let fails = self.call(import, &[file, at, step, memory, bytes]).expect("it answers");
         self.builder.ins().brif(fails, failed, &[], after, &[]);
@@ -544,8 +558,8 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 }
 
-/// Memory accesses never trap: the plan made room for all of them. Nothing is said about alignment, because vectors have only that of
-/// their elements.
+/// Memory accesses never trap: the plan made room for all of them. Nothing is said about alignment, because vectors
+/// have only that of their elements.
 const FLAGS: MemFlagsData = MemFlagsData::new().with_notrap();
 
 /// The type of a register in scalar code.

@@ -1,9 +1,10 @@
 //! Vector loops with transcendentals: strip by strip, through precompiled blocks.
 //!
-//! The loop is cut into strips of a few hundred steps and its body into *stages*, so that the calls of a stage need only what it or
-//! earlier stages computed. Each stage is a vector loop of its own over the strip; then its calls run over whole strips. What a later
-//! stage needs passes through buffers on the stack, unless it can be loaded from memory again. A call reads an argument from memory
-//! directly when it was only loaded, and writes its result there when it is only stored.
+//! The loop is cut into strips of a few hundred steps and its body into *stages*, so that the calls of a stage need
+//! only what it or earlier stages computed. Each stage is a vector loop of its own over the strip; then its calls run
+//! over whole strips. What a later stage needs passes through buffers on the stack, unless it can be loaded from memory
+//! again. A call reads an argument from memory directly when it was only loaded, and writes its result there when it is
+//! only stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,8 +89,8 @@ impl Strips {
         });
     }
 
-    /// Steps of a strip: fewer when there are many buffers, so that all stay in the fastest cache. A chunk of a sum is a whole number of
-    /// strips, and a strip of blocks.
+    /// Steps of a strip: fewer when there are many buffers, so that all stay in the fastest cache. A chunk of a sum is
+    /// a whole number of strips, and a strip of blocks.
     fn steps(&self) -> u64 {
         match self.buffers {
             0..=12 => 256,
@@ -100,8 +101,8 @@ impl Strips {
 }
 
 impl Lower<'_, '_> {
-    /// The address of so many bytes of the stack frame, at the beginning of a cache line. All vector loops share one stack slot, as
-    /// large as the largest needs.
+    /// The address of so many bytes of the stack frame, at the beginning of a cache line. All vector loops share one
+    /// stack slot, as large as the largest needs.
     pub(super) fn room_for_strips(&mut self, bytes: u64) -> Value {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 0, 4);
         let slot = *self.strips.get_or_insert_with(|| self.builder.create_sized_stack_slot(data));
@@ -114,7 +115,14 @@ impl Lower<'_, '_> {
 }
 
 impl Stage {
-    fn emit_loop<'k>(&self, lower: &mut Lower<'k, '_>, vec_loop: &VecLoop<'k>, buffers: &[Value], from: Value, to: Value) {
+    fn emit_loop<'k>(
+        &self,
+        lower: &mut Lower<'k, '_>,
+        vec_loop: &VecLoop<'k>,
+        buffers: &[Value],
+        from: Value,
+        to: Value,
+    ) {
         if self.steps.is_empty() && self.folds.is_empty() && self.outputs.is_empty() {
             return;
         }
@@ -151,7 +159,9 @@ impl Stage {
             let count = lower.builder.ins().isub(to, from);
             let strips = call.sources.iter().chain([&call.target]).map(|strip| match strip {
                 Strip::Buffer(buffer) => buffers[*buffer],
-                Strip::Memory(step) => access_of(&vec_loop.steps[*step]).expect("a load or a store").address_of(lower, from),
+                Strip::Memory(step) => {
+                    access_of(&vec_loop.steps[*step]).expect("a load or a store").address_of(lower, from)
+                }
             });
             let operands: Vec<Value> = strips.chain([count]).collect();
             lower.call(Import::Block(call.function), &operands);
@@ -234,8 +244,8 @@ impl Facts {
         }
     }
 
-    /// A store that is all the last stage does, of what a call of the stage before computed: then the call does it. It comes after all
-    /// that the stage before reads, as the store would.
+    /// A store that is all the last stage does, of what a call of the stage before computed: then the call does it. It
+    /// comes after all that the stage before reads, as the store would.
     fn find_direct(&self, vec_loop: &VecLoop<'_>) -> Option<(usize, usize)> {
         let last = self.stages - 1;
         let mut in_last = (0..vec_loop.steps.len()).filter(|&number| self.of_step[number] == last);
@@ -261,18 +271,21 @@ impl Facts {
 
     /// Whether a value that the loop of its stage computes must be written to a buffer.
     fn is_buffered(&self, vec_loop: &VecLoop<'_>, reg: Reg, stage: usize) -> bool {
-        let later = self
-            .reads
+        let later = self.reads.get(&reg).is_some_and(|stages| {
+            stages.iter().any(|&reader| reader > stage && self.reloads(vec_loop, reg, reader).is_none())
+        });
+        let called = self
+            .calls
             .get(&reg)
-            .is_some_and(|stages| stages.iter().any(|&reader| reader > stage && self.reloads(vec_loop, reg, reader).is_none()));
-        let called =
-            self.calls.get(&reg).is_some_and(|stages| stages.iter().any(|&caller| self.direct_source(vec_loop, reg, caller).is_none()));
+            .is_some_and(|stages| stages.iter().any(|&caller| self.direct_source(vec_loop, reg, caller).is_none()));
         later || called
     }
 
     /// The last stage that reads a value.
     fn last_use(&self, reg: Reg) -> usize {
-        let stages = |uses: &BTreeMap<Reg, BTreeSet<usize>>| uses.get(&reg).and_then(|stages| stages.last().copied()).unwrap_or(0);
+        let stages = |uses: &BTreeMap<Reg, BTreeSet<usize>>| {
+            uses.get(&reg).and_then(|stages| stages.last().copied()).unwrap_or(0)
+        };
         stages(&self.reads).max(stages(&self.calls))
     }
 }
@@ -309,8 +322,8 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
     let mut stage = Stage::default();
     let (mut wanted, mut uniform) = (BTreeSet::new(), BTreeSet::new());
     for (k, step) in vec_loop.steps.iter().enumerate().filter(|&(k, _)| facts.of_step[k] == number) {
-        // A call takes its arguments from buffers or from memory; one that is the same for all steps, next to one that is not, from a
-        // buffer that is filled with it.
+        // A call takes its arguments from buffers or from memory; one that is the same for all steps, next to one that
+        // is not, from a buffer that is filled with it.
         if let Step::Call { args, .. } = step {
             uniform.extend(args.iter().filter(|&&arg| vec_loop.is_uniform(arg) && !buffers.of.contains_key(&arg)));
         } else {
@@ -318,13 +331,20 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
             stage.steps.push(k);
         }
     }
-    stage.folds = (0..vec_loop.folds.len()).filter(|&k| facts.ready.get(&vec_loop.folds[k].src).copied().unwrap_or(0) == number).collect();
+    stage.folds = (0..vec_loop.folds.len())
+        .filter(|&k| facts.ready.get(&vec_loop.folds[k].src).copied().unwrap_or(0) == number)
+        .collect();
     wanted.extend(stage.folds.iter().map(|&k| vec_loop.folds[k].src));
 
     // A load that only other stages or calls use is left to them.
     stage.steps.retain(|&k| match &vec_loop.steps[k] {
         Step::Load { dst, .. } => wanted.contains(dst) || facts.is_buffered(vec_loop, *dst, number),
-        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::LoadBoth { .. } | Step::Store { .. } | Step::InTurn(_) => true,
+        Step::Compute { .. }
+        | Step::Call { .. }
+        | Step::Move { .. }
+        | Step::LoadBoth { .. }
+        | Step::Store { .. }
+        | Step::InTurn(_) => true,
     });
     let own: BTreeSet<Reg> = stage.steps.iter().flat_map(|&k| vec_loop.steps[k].assigns()).collect();
     for &reg in wanted.iter().filter(|&reg| facts.ready.contains_key(reg) && !own.contains(reg)) {

@@ -1,9 +1,9 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what remains, fewer
-//! steps than that, is straight code of vectors and, for the last steps, of scalars. Statements that are the same for all steps come
-//! before the loop. Partial results of reductions live in vectors too, and a block has as many steps as there are partials, so that the
-//! lane of a step in its block is the number of its partial.
+//! A loop runs in blocks of steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what
+//! remains, fewer steps than that, is straight code of vectors and, for the last steps, of scalars. Statements that are
+//! the same for all steps come before the loop. Partial results of reductions live in vectors too, and a block has as
+//! many steps as there are partials, so that the lane of a step in its block is the number of its partial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,8 @@ pub(super) const LONGEST: u64 = SUM_LANES as u64;
 /// Steps of a block without reductions: enough to hide what the loop itself costs.
 const PLAIN: u64 = 8;
 
-/// Statements from which on a block without reductions is one vector: repeating them would save nothing, and fill the cache of decoded
-/// instructions.
+/// Statements from which on a block without reductions is one vector: repeating them would save nothing, and fill the
+/// cache of decoded instructions.
 const MANY: usize = 64;
 
 /// Room for the lanes that may remain.
@@ -135,7 +135,9 @@ impl Step<'_> {
     /// The registers that it assigns.
     pub(super) fn assigns(&self) -> Vec<Reg> {
         match self {
-            Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => vec![*dst],
+            Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => {
+                vec![*dst]
+            }
             Step::LoadBoth { dst, .. } => dst.iter().copied().flatten().collect(),
             Step::Store { .. } | Step::InTurn(_) => vec![],
         }
@@ -153,9 +155,11 @@ impl Step<'_> {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
             Step::Load { .. } | Step::LoadBoth { .. } => vec![],
-            Step::InTurn(turns) => {
-                turns.iter().flat_map(|(_, turn, after)| [Some(turn.src), after.map(|after| after.src)]).flatten().collect()
-            }
+            Step::InTurn(turns) => turns
+                .iter()
+                .flat_map(|(_, turn, after)| [Some(turn.src), after.map(|after| after.src)])
+                .flatten()
+                .collect(),
         }
     }
 
@@ -221,7 +225,8 @@ impl<'k> VecLoop<'k> {
         vec_loop.block = vec_loop.fitting_block();
         for fold in folds {
             let ty = lower.dtype(fold.src);
-            let vectors = if fold.how.is_free(ty) { 1 } else { count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes())) };
+            let vectors =
+                if fold.how.is_free(ty) { 1 } else { count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes())) };
             let native = vec_loop.width.native(ty);
             vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
             vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
@@ -231,8 +236,11 @@ impl<'k> VecLoop<'k> {
 
     /// Four lanes where something has 32 bits and nothing has more.
     fn fitting_width(&self, lower: &Lower<'_, '_>) -> Width {
-        let regs =
-            self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.assigns())).chain(self.folds.iter().map(|fold| fold.src));
+        let regs = self
+            .steps
+            .iter()
+            .flat_map(|step| step.reads().into_iter().chain(step.assigns()))
+            .chain(self.folds.iter().map(|fold| fold.src));
         let bytes: BTreeSet<usize> = regs.map(|reg| lower.dtype(reg).bytes()).collect();
         if bytes.contains(&4) && !bytes.contains(&8) { Width::Four } else { Width::Two }
     }
@@ -249,7 +257,9 @@ impl<'k> VecLoop<'k> {
     fn read_outside(&mut self, lower: &mut Lower<'k, '_>, body: &[Stmt]) {
         let mut assigned = BTreeSet::from([self.index]);
         let mut read: Vec<Reg> = self.folds.iter().map(|fold| fold.src).collect();
-        let of = |address: &Address| -> Vec<Reg> { address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect() };
+        let of = |address: &Address| -> Vec<Reg> {
+            address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect()
+        };
         for stmt in body {
             match form_of(stmt) {
                 Form::Literal { dst, .. } => drop(assigned.insert(dst)),
@@ -316,8 +326,12 @@ impl<'k> VecLoop<'k> {
             Form::Literal { .. } => panic!("literals are hoisted"),
             Form::Let { dst, op: None, args } => Step::Move { dst, src: args[0] },
             Form::Let { dst, op: Some(Scalar::Call(function)), args } => Step::Call { dst, function, args },
-            Form::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
-            Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from },
+            Form::Let { dst, op: Some(op), args } => {
+                Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args }
+            }
+            Form::Load { dst, from } => {
+                Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from }
+            }
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Form::InTurn(turns) => {
                 let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
@@ -331,8 +345,8 @@ impl<'k> VecLoop<'k> {
         self.steps.push(step);
     }
 
-    /// Loads of numbers side by side become one, where the first of them is. Stages of loops that call functions load again what they need, number
-    /// by number.
+    /// Loads of numbers side by side become one, where the first of them is. Stages of loops that call functions load
+    /// again what they need, number by number.
     fn pair_loads(&mut self) {
         if self.has_calls() {
             return;
@@ -343,8 +357,9 @@ impl<'k> VecLoop<'k> {
         self.steps.extend(rest);
     }
 
-    /// Products that are added to something and whose second factor is not read again, while the first is: the machine overwrites the first, which
-    /// else would be copied. In long bodies, what counts is the order in which Cranelift computes, which is that of operands.
+    /// Products that are added to something and whose second factor is not read again, while the first is: the machine
+    /// overwrites the first, which else would be copied. In long bodies, what counts is the order in which
+    /// Cranelift computes, which is that of operands.
     fn exchanged(&self) -> BTreeSet<Reg> {
         if self.steps.len() >= MANY {
             return BTreeSet::new();
@@ -366,9 +381,9 @@ impl<'k> VecLoop<'k> {
         self.steps.iter().any(|step| matches!(step, Step::Call { .. }))
     }
 
-    /// Flags of loads. Where a loop only adds to memory, which it reads nowhere else, Cranelift may put a load next to where it is used, so
-    /// that what it loads does not wait in registers that there are not. The address depends on the index of the loop, so that no load is taken
-    /// for one of another step or leaves the loop.
+    /// Flags of loads. Where a loop only adds to memory, which it reads nowhere else, Cranelift may put a load next to
+    /// where it is used, so that what it loads does not wait in registers that there are not. The address depends
+    /// on the index of the loop, so that no load is taken for one of another step or leaves the loop.
     pub(super) fn load_flags(&self, lower: &Lower<'_, '_>, lanes: &Lanes<'_>) -> MemFlagsData {
         let in_loop = matches!(lower.builder.func.dfg.value_def(lanes.index), ValueDef::Param(..));
         if in_loop && self.only_adds() { FLAGS.with_readonly().with_can_move() } else { FLAGS }
@@ -376,7 +391,8 @@ impl<'k> VecLoop<'k> {
 
     /// Whether nothing is written but in turn.
     fn only_adds(&self) -> bool {
-        !self.steps.iter().any(|step| matches!(step, Step::Store { .. })) && matches!(self.steps.last(), Some(Step::InTurn(_)))
+        !self.steps.iter().any(|step| matches!(step, Step::Store { .. }))
+            && matches!(self.steps.last(), Some(Step::InTurn(_)))
     }
 
     pub(super) fn is_uniform(&self, reg: Reg) -> bool {
@@ -394,7 +410,10 @@ impl<'k> VecLoop<'k> {
         if let Some(base) = self.bases.get(&key) {
             return *base;
         }
-        let base = key.1.iter().fold(self.uniform(pointer), |base, &(reg, bytes)| lower.add_scaled(base, self.uniform(reg), bytes));
+        let base = key
+            .1
+            .iter()
+            .fold(self.uniform(pointer), |base, &(reg, bytes)| lower.add_scaled(base, self.uniform(reg), bytes));
         self.bases.insert(key, base);
         base
     }
@@ -412,7 +431,10 @@ impl<'k> VecLoop<'k> {
         match part.width {
             Width::One => lower.builder.ins().iadd_imm_s(lanes.index, i64::from(part.lane)),
             Width::Two => {
-                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.vector_of(types::I64X2, [first, first + 1]));
+                let (index, lanes) = (
+                    lower.widen(Width::Two, DType::I64, lanes.index),
+                    lower.vector_of(types::I64X2, [first, first + 1]),
+                );
                 lower.builder.ins().iadd(index, lanes)
             }
             Width::Four => panic!("a loop that reads its index has lanes of 64 bits"),
@@ -568,7 +590,14 @@ impl<'k> VecLoop<'k> {
     }
 
     /// Writes of one step.
-    fn turns(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, turns: &[(Access, &Turn, Option<&Turn>)], k: usize, lane: u32) {
+    fn turns(
+        &self,
+        lower: &mut Lower<'_, '_>,
+        lanes: &Lanes<'_>,
+        turns: &[(Access, &Turn, Option<&Turn>)],
+        k: usize,
+        lane: u32,
+    ) {
         let width = lanes.parts[k].width;
         for (access, turn, after) in turns {
             let value = self.value(lower, lanes, turn.src, k);
@@ -614,11 +643,16 @@ impl<'k> VecLoop<'k> {
         let count = lower.integer(lanes.parts.iter().map(|part| i64::from(part.width.lanes())).sum());
         operands.extend([target, count]);
         lower.call(Import::Block(function), &operands);
-        lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part))).collect()
+        lanes
+            .parts
+            .iter()
+            .map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part)))
+            .collect()
     }
 
-    /// The parts of a block. They are computed one after the other: the processor looks ahead far enough to work on several at once, and
-    /// Cranelift, which computes as late as it can, would hold what all of them load in registers that there are not.
+    /// The parts of a block. They are computed one after the other: the processor looks ahead far enough to work on
+    /// several at once, and Cranelift, which computes as late as it can, would hold what all of them load in
+    /// registers that there are not.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let (width, lanes) = (self.width, self.width.lanes());
         (0..self.block as u32 / lanes).map(move |k| Part { width, lane: lanes * k })
@@ -671,7 +705,13 @@ impl<'k> VecLoop<'k> {
 }
 
 /// A loop from `start` to `end` by `step`, at least once.
-pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value, step: u64, body: impl FnOnce(&mut Lower<'k, 'b>, Value)) {
+pub(super) fn every<'k, 'b>(
+    lower: &mut Lower<'k, 'b>,
+    start: Value,
+    end: Value,
+    step: u64,
+    body: impl FnOnce(&mut Lower<'k, 'b>, Value),
+) {
     let variable = lower.builder.declare_var(types::I64);
     let (inside, after) = (lower.builder.create_block(), lower.builder.create_block());
     lower.builder.def_var(variable, start);
@@ -687,9 +727,16 @@ pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value,
     lower.continue_at(after);
 }
 
-/// Halves of `count` partials combined with each other until one is left. Those that are not there are units, which change no partial:
-/// each of them began with the unit, so that no sum is -0.
-fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut count: usize, mut partials: Vec<Value>) -> Value {
+/// Halves of `count` partials combined with each other until one is left. Those that are not there are units, which
+/// change no partial: each of them began with the unit, so that no sum is -0.
+fn halves(
+    lower: &mut Lower<'_, '_>,
+    width: Width,
+    op: Scalar,
+    ty: DType,
+    mut count: usize,
+    mut partials: Vec<Value>,
+) -> Value {
     while count > 1 {
         count /= 2;
         for p in count..partials.len() {
@@ -743,12 +790,17 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
         Stmt::Load { dst, from } => Form::Load { dst: *dst, from },
         Stmt::Store { to, src } => Form::Store { to, src: *src },
         Stmt::InTurn(turns) => Form::InTurn(turns),
-        Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
-        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
-        Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Spread { .. } | Stmt::Poll { .. } => {
+        Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {
             misplaced(stmt)
         }
+        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
+        Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
+        Stmt::Start { .. }
+        | Stmt::Next { .. }
+        | Stmt::Call { .. }
+        | Stmt::Part(_)
+        | Stmt::Spread { .. }
+        | Stmt::Poll { .. } => misplaced(stmt),
         Stmt::Fault { .. } | Stmt::Probe { .. } => misplaced(stmt),
     }
 }

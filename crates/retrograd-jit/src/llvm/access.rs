@@ -57,13 +57,21 @@ impl Access {
             if part.lanes == 1 {
                 return one;
             }
-            value = lower.text.make(format_args!("insertelement {form} {value}, {} {one}, i32 {lane}", Form::one(self.ty)));
+            value =
+                lower.text.make(format_args!("insertelement {form} {value}, {} {one}, i32 {lane}", Form::one(self.ty)));
         }
         value
     }
 
     /// One part of the lanes.
-    pub(super) fn store(&self, lower: &mut Lower<'_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, value: &Value) {
+    pub(super) fn store(
+        &self,
+        lower: &mut Lower<'_>,
+        vec_loop: &VecLoop<'_>,
+        lanes: &Lanes<'_>,
+        k: usize,
+        value: &Value,
+    ) {
         let part = lanes.parts[k];
         let form = Form::new(self.ty, part.lanes);
         if self.is_contiguous() {
@@ -89,7 +97,13 @@ impl Access {
     }
 
     /// One part of the lanes of two numbers that lie side by side; lanes without a step are 0.
-    pub(super) fn load_both(&self, lower: &mut Lower<'_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize) -> [Value; 2] {
+    pub(super) fn load_both(
+        &self,
+        lower: &mut Lower<'_>,
+        vec_loop: &VecLoop<'_>,
+        lanes: &Lanes<'_>,
+        k: usize,
+    ) -> [Value; 2] {
         let part = lanes.parts[k];
         let two = Form::new(self.ty, 2);
         let mut rows: Vec<Value> = vec![];
@@ -108,7 +122,14 @@ impl Access {
     }
 
     /// Where one lane of a part is.
-    pub(super) fn lane(&self, lower: &mut Lower<'_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, lane: u32) -> Value {
+    pub(super) fn lane(
+        &self,
+        lower: &mut Lower<'_>,
+        vec_loop: &VecLoop<'_>,
+        lanes: &Lanes<'_>,
+        k: usize,
+        lane: u32,
+    ) -> Value {
         let part = lanes.parts[k];
         let mut at = lower.text.scaled(&self.start, &lanes.index, self.stride);
         for &(reg, bytes) in &self.scattered {
@@ -130,7 +151,9 @@ impl Text {
                 let byte = self.make(format_args!("load {bytes}, ptr {at}, align {align}"));
                 self.make(format_args!("trunc {bytes} {byte} to {form}"))
             }
-            DType::F32 | DType::F64 | DType::I32 | DType::I64 => self.make(format_args!("load {form}, ptr {at}, align {align}")),
+            DType::F32 | DType::F64 | DType::I32 | DType::I64 => {
+                self.make(format_args!("load {form}, ptr {at}, align {align}"))
+            }
         }
     }
 
@@ -142,7 +165,9 @@ impl Text {
                 let byte = self.make(format_args!("zext {form} {value} to {bytes}"));
                 self.act(format_args!("store {bytes} {byte}, ptr {at}, align {align}"));
             }
-            DType::F32 | DType::F64 | DType::I32 | DType::I64 => self.act(format_args!("store {form} {value}, ptr {at}, align {align}")),
+            DType::F32 | DType::F64 | DType::I32 | DType::I64 => {
+                self.act(format_args!("store {form} {value}, ptr {at}, align {align}"))
+            }
         }
     }
 
@@ -222,7 +247,8 @@ impl Text {
         let numbers: Vec<u32> = (0..form.lanes).map(|lane| lane.wrapping_sub(first).min(piece.lanes - 1)).collect();
         let spread = self.shuffle(piece, value, &Value::new("poison"), &numbers);
         let inside = |lane: u32| (first..first + piece.lanes).contains(&lane);
-        let numbers: Vec<u32> = (0..form.lanes).map(|lane| if inside(lane) { lane + form.lanes } else { lane }).collect();
+        let numbers: Vec<u32> =
+            (0..form.lanes).map(|lane| if inside(lane) { lane + form.lanes } else { lane }).collect();
         self.shuffle(form, whole, &spread, &numbers)
     }
 }

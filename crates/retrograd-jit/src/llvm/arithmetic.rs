@@ -1,6 +1,7 @@
 //! What each [`Scalar`] becomes, on any number of lanes.
 //!
-//! No flag lets LLVM change arithmetic: what is written is what is computed, and a fused multiply-add is one only where the loop IR says.
+//! No flag lets LLVM change arithmetic: what is written is what is computed, and a fused multiply-add is one only where
+//! the loop IR says.
 
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 
@@ -140,7 +141,11 @@ impl Text {
         let (calling, after) = (self.label(), self.label());
         self.branch(&any, calling, after);
         self.at(calling);
-        let result = if lanes == 1 { self.call_one(function, std::slice::from_ref(x)) } else { self.call_block(function, form, x) };
+        let result = if lanes == 1 {
+            self.call_one(function, std::slice::from_ref(x))
+        } else {
+            self.call_block(function, form, x)
+        };
         self.act(format_args!("store {form} {result}, ptr {room}"));
         self.jump(after);
         self.at(after);
@@ -167,7 +172,8 @@ impl Text {
         self.make(format_args!("{name} {form} {}, {}", args[0], args[1]))
     }
 
-    /// Truncating and wrapping; division by zero gives the dividend, or 0 as what is left (the fault is recorded elsewhere).
+    /// Truncating and wrapping; division by zero gives the dividend, or 0 as what is left (the fault is recorded
+    /// elsewhere).
     fn divide(&mut self, op: Scalar, form: Form, a: &Value, b: &Value) -> Value {
         let [zero, one, minus_one] = [0, 1, -1].map(|x| self.number(form, x));
         let by_zero = self.make(format_args!("icmp eq {form} {b}, {zero}"));

@@ -1,8 +1,9 @@
 //! The greatest or least of all floats of a vector loop.
 //!
-//! Between two numbers it takes several instructions to pass on NaN and to tell −0 from +0. Of many, each step takes the instruction of the
-//! machine, which forgets both, and notes what was forgotten: whether a NaN was there, and what signs all numbers have in common (or have
-//! at all). Where the result is 0 all numbers are on one side of it, and the signs tell which zeros were among them.
+//! Between two numbers it takes several instructions to pass on NaN and to tell −0 from +0. Of many, each step takes
+//! the instruction of the machine, which forgets both, and notes what was forgotten: whether a NaN was there, and what
+//! signs all numbers have in common (or have at all). Where the result is 0 all numbers are on one side of it, and the
+//! signs tell which zeros were among them.
 
 use retrograd_compiler::fuse::kernel::Fold;
 use retrograd_compiler::ir::{DType, Reduction};
@@ -45,7 +46,9 @@ impl Noted {
         let how = match fold.how {
             Reduction::Max if ty.is_float() => How::Greatest,
             Reduction::Min if ty.is_float() => How::Least,
-            Reduction::Max | Reduction::Min | Reduction::Sum | Reduction::Prod | Reduction::Any | Reduction::All => return None,
+            Reduction::Max | Reduction::Min | Reduction::Sum | Reduction::Prod | Reduction::Any | Reduction::All => {
+                return None;
+            }
         };
         let nan = lower.text.room(&Form::new(DType::Bool, lanes).to_string());
         let signs = lower.text.room(&Form::new(bits_of(ty), lanes).to_string());

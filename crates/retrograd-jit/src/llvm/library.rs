@@ -1,7 +1,8 @@
 //! libLLVM, found when a program runs.
 //!
-//! Nothing of LLVM is needed to build: the library is opened by name, its version is checked, and every function of its C API that we call
-//! is looked up before the first use. What is missing is an error that says what was looked for and where.
+//! Nothing of LLVM is needed to build: the library is opened by name, its version is checked, and every function of its
+//! C API that we call is looked up before the first use. What is missing is an error that says what was looked for and
+//! where.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -103,7 +104,8 @@ pub(super) struct Version {
 }
 
 impl Library {
-    /// The library at a path, or else the first that is found: that of the Rust toolchain, then that of the system. Each is opened once.
+    /// The library at a path, or else the first that is found: that of the Rust toolchain, then that of the system.
+    /// Each is opened once.
     pub(super) fn find(path: Option<&Path>) -> Result<&'static Library, String> {
         static FOUND: Mutex<BTreeMap<Option<PathBuf>, Result<&'static Library, String>>> = Mutex::new(BTreeMap::new());
         let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +116,10 @@ impl Library {
             }
             None => Library::first(&candidates()),
         };
-        found.entry(path.map(Path::to_owned)).or_insert_with(|| search().map(|library| &*Box::leak(Box::new(library)))).clone()
+        found
+            .entry(path.map(Path::to_owned))
+            .or_insert_with(|| search().map(|library| &*Box::leak(Box::new(library))))
+            .clone()
     }
 
     /// The first that opens; else what was tried.
@@ -205,8 +210,8 @@ fn message_of(call: &Functions, error: Object) -> String {
     copy
 }
 
-/// Whether a file that somebody names can be a libLLVM: to open any other library would run whatever it does when it is opened. A name
-/// that the loader looks up is not read.
+/// Whether a file that somebody names can be a libLLVM: to open any other library would run whatever it does when it is
+/// opened. A name that the loader looks up is not read.
 fn names_llvm(path: &Path) -> Result<(), String> {
     const NAME: &[u8] = b"LLVMOrcCreateLLJIT\0";
     let Ok(mut file) = File::open(path) else { return Ok(()) };
@@ -242,7 +247,9 @@ fn open(path: &Path) -> Result<libloading::Library, String> {
 
 fn version(library: &libloading::Library) -> Result<Version, String> {
     // SAFETY: so it is declared, since LLVM 16.
-    if let Ok(version) = unsafe { library.get::<unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint)>(b"LLVMGetVersion") } {
+    if let Ok(version) =
+        unsafe { library.get::<unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint)>(b"LLVMGetVersion") }
+    {
         let (mut major, mut minor, mut patch) = (0, 0, 0);
         // SAFETY: three places for the results.
         unsafe { version(&mut major, &mut minor, &mut patch) };
@@ -280,7 +287,10 @@ fn initialise(library: &libloading::Library) -> Result<(), String> {
 fn candidates() -> Vec<PathBuf> {
     let mut paths = super::toolchain::libraries();
     for major in (OLDEST..=NEWEST).rev() {
-        paths.extend([format!("libLLVM.so.{major}.1"), format!("libLLVM-{major}.so.1"), format!("libLLVM-{major}.so")].map(PathBuf::from));
+        paths.extend(
+            [format!("libLLVM.so.{major}.1"), format!("libLLVM-{major}.so.1"), format!("libLLVM-{major}.so")]
+                .map(PathBuf::from),
+        );
     }
     paths.extend(["libLLVM.so", "libLLVM.dylib"].map(PathBuf::from));
     paths

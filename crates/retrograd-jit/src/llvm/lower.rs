@@ -1,11 +1,13 @@
 //! The loop IR to LLVM IR, statement by statement.
 //!
-//! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory accesses in `access`,
-//! arithmetic on any number of lanes in `arithmetic`.
+//! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory
+//! accesses in `access`, arithmetic on any number of lanes in `arithmetic`.
 
 use std::collections::HashMap;
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::fuse::kernel::{
+    Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt,
+};
 use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -20,9 +22,15 @@ use crate::watch::UNKNOWN;
 /// The widest vectors may be used, also where they are not preferred.
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
 
-/// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and the
-/// watch, and one for each part, which gets three parameters more, where its registers are, and its range; vectors have so many lanes.
-pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes, fused }: Instructions, name: &str) -> String {
+/// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag
+/// and the watch, and one for each part, which gets three parameters more, where its registers are, and its range;
+/// vectors have so many lanes.
+pub(super) fn lower(
+    kernel: &Kernel,
+    constants: &Constants,
+    Instructions { lanes, fused }: Instructions,
+    name: &str,
+) -> String {
     let mut module = Module::default();
     let function = |part: Option<&Part>| {
         let body = part.map_or(&kernel.body, |part| &part.body);
@@ -53,8 +61,8 @@ fn part_name(name: &str, number: u32) -> String {
     format!("{name}.{number}")
 }
 
-/// Functions of numbers, such as exp, are written where they are called, up to so many in one function of ours: what LLVM does grows
-/// faster than its length.
+/// Functions of numbers, such as exp, are written where they are called, up to so many in one function of ours: what
+/// LLVM does grows faster than its length.
 const INLINE_CALLS: usize = 32;
 
 /// How many functions of numbers scalar code calls.
@@ -63,7 +71,12 @@ fn calls(body: &[Stmt]) -> usize {
         Stmt::Let { op: Scalar::Call(_), .. } => 1,
         Stmt::For { body, .. } | Stmt::Loop { body } => calls(body),
         Stmt::If { then_body, else_body, .. } => calls(then_body) + calls(else_body),
-        Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => 0,
+        Stmt::Literal { .. }
+        | Stmt::Let { .. }
+        | Stmt::Move { .. }
+        | Stmt::Swap(..)
+        | Stmt::Pointer { .. }
+        | Stmt::Offset { .. } => 0,
         Stmt::Load { .. }
         | Stmt::Store { .. }
         | Stmt::Copy { .. }
@@ -244,11 +257,17 @@ impl<'k> Lower<'k> {
                 self.call(Import::StartRevolve, format_args!("ptr {words}, i64 {length}, {constants}, i64 {count}"));
             }
             Schedule::Online { slots, state_bytes } => {
-                self.call(Import::StartOnline, format_args!("ptr {words}, i64 {length}, i64 {slots}, i64 {state_bytes}"));
+                self.call(
+                    Import::StartOnline,
+                    format_args!("ptr {words}, i64 {length}, i64 {slots}, i64 {state_bytes}"),
+                );
             }
             Schedule::Blocks(_) => {
                 let (table, sweep, count) = (self.table(schedule, table), encode_sweep(sweep), self.get(count));
-                self.call(Import::StartBlocks, format_args!("ptr {words}, i64 {length}, {table}, i64 {sweep}, i64 {count}"));
+                self.call(
+                    Import::StartBlocks,
+                    format_args!("ptr {words}, i64 {length}, {table}, i64 {sweep}, i64 {count}"),
+                );
             }
         }
     }
@@ -292,7 +311,10 @@ impl<'k> Lower<'k> {
         self.text.branch(&up, raised, after);
         self.text.at(raised);
         let [part, step, steps, order] = self.reached(reached);
-        self.call(Import::Stops, format_args!("ptr %watch, i64 {part}, i64 {step}, i64 {steps}, i64 {order}, ptr %fault"));
+        self.call(
+            Import::Stops,
+            format_args!("ptr %watch, i64 {part}, i64 {step}, i64 {steps}, i64 {order}, ptr %fault"),
+        );
         self.return_if_stopped();
         self.text.jump(after);
         self.text.at(after);
@@ -324,14 +346,17 @@ impl<'k> Lower<'k> {
         self.text.at(after);
     }
 
-    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
+    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that
+    /// fails.
     fn disk(&mut self, import: Import, at: OnDisk, memory: &Address, bytes: u64) {
         let [failed, after] = [(); 2].map(|()| self.text.label());
         let (place, step, memory) = (self.get(at.place), self.get(at.step), self.address(memory));
         let file = self.pointer_at("%fault", 16);
         let at = self.text.make(format_args!("add i64 {place}, {}", at.first));
         let callee = Value::address(import.address());
-        let answer = self.text.make(format_args!("call i8 {callee}(ptr {file}, i64 {at}, i64 {step}, ptr {memory}, i64 {bytes})"));
+        let answer = self
+            .text
+            .make(format_args!("call i8 {callee}(ptr {file}, i64 {at}, i64 {step}, ptr {memory}, i64 {bytes})"));
         let fails = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
         self.text.branch(&fails, failed, after);
         self.text.at(failed);
@@ -348,7 +373,8 @@ impl<'k> Lower<'k> {
         let launch = self.text.room(&format!("[{LAUNCH_WORDS} x i64]"));
         let mut fields = fields.split(", ");
         for k in 0..LAUNCH_WORDS as i64 {
-            let (at, field) = (self.text.offset(&launch, 8 * k), fields.next().expect("a launch is written down whole"));
+            let (at, field) =
+                (self.text.offset(&launch, 8 * k), fields.next().expect("a launch is written down whole"));
             self.text.act(format_args!("store {field}, ptr {at}"));
         }
         self.call(Import::Spread, format_args!("ptr {launch}"));
@@ -366,7 +392,8 @@ impl<'k> Lower<'k> {
         words
     }
 
-    /// The registers of a part are in the words that the parameter after the usual ones points to; its range comes last.
+    /// The registers of a part are in the words that the parameter after the usual ones points to; its range comes
+    /// last.
     fn begin(&mut self, part: &Part) {
         for (k, reg) in (0..).zip(&part.params) {
             let at = self.text.offset(&Value::new("%words"), 8 * k);
@@ -396,7 +423,10 @@ impl<'k> Lower<'k> {
             }
         };
         let observer = self.pointer_at("%fault", 8);
-        self.call(Import::Probe, format_args!("ptr {observer}, i64 {site}, ptr {at}, ptr {first}, i64 {}", steps.len()));
+        self.call(
+            Import::Probe,
+            format_args!("ptr {observer}, i64 {site}, ptr {at}, ptr {first}, i64 {}", steps.len()),
+        );
     }
 
     /// The first fault ends the run: every loop and every part around it is left.

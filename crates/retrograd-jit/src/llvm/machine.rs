@@ -7,8 +7,8 @@ use std::sync::PoisonError;
 use super::library::{Library, Object, c_string};
 use crate::code::Entry;
 
-/// Makes the parts of a function that are not vectors already as we want them: registers of the loop IR become values, constants fold,
-/// what is the same in every step leaves its loop. None of these changes arithmetic.
+/// Makes the parts of a function that are not vectors already as we want them: registers of the loop IR become values,
+/// constants fold, what is the same in every step leaves its loop. None of these changes arithmetic.
 const PASSES: &str = "mem2reg,early-cse";
 
 /// Codes of the C API.
@@ -24,7 +24,8 @@ pub(super) struct Loaded {
     pub(super) entry: Entry,
 }
 
-// SAFETY: the tracker is touched only by `load`, before the `Loaded` exists, and by `drop`, which has it alone and takes the lock.
+// SAFETY: the tracker is touched only by `load`, before the `Loaded` exists, and by `drop`, which has it alone and
+// takes the lock.
 unsafe impl Send for Loaded {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Loaded {}

@@ -54,7 +54,9 @@ impl Generator for Llvm {
 impl Instructions {
     #[cfg(target_arch = "x86_64")]
     fn of_host() -> Instructions {
-        let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl");
+        let wide = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
         let lanes = match (wide, is_x86_feature_detected!("avx2")) {
             (true, _) => 8,
             (false, true) => 4,
@@ -109,7 +111,9 @@ mod tests {
         let (inputs, outputs) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>(), sum.as_mut_ptr().cast()]);
         let (code, mut words) = (code(&chain(count), generator), [0; 4]);
         // SAFETY: the kernel has no arena, reads and writes so many elements, and one sum.
-        unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
+        unsafe {
+            code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never())
+        };
         y.iter().chain(&sum).map(|y: &f64| y.to_bits()).collect()
     }
 

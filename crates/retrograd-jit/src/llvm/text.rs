@@ -195,8 +195,8 @@ impl Text {
         value
     }
 
-    /// The same, which holds zero at first: a register that is read on a way on which nothing assigned it holds 0, as anything undefined
-    /// could spread to branches.
+    /// The same, which holds zero at first: a register that is read on a way on which nothing assigned it holds 0, as
+    /// anything undefined could spread to branches.
     pub(super) fn cleared_room(&mut self, of: &str) -> Value {
         let room = self.room(of);
         writeln!(self.rooms, "  store {of} zeroinitializer, ptr {room}").expect("strings take everything");

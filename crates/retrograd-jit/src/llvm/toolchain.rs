@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Its libraries, best first. What rustup's files say is there at once, where `rustc` would take as long as many compilations of ours.
+/// Its libraries, best first. What rustup's files say is there at once, where `rustc` would take as long as many
+/// compilations of ours.
 pub(super) fn libraries() -> Vec<PathBuf> {
     let noted = rustup_home().and_then(|home| {
         let named = std::env::var_os("RUSTUP_TOOLCHAIN");
@@ -19,8 +20,8 @@ fn rustup_home() -> Option<PathBuf> {
     std::env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(home)
 }
 
-/// The toolchain that is named in the environment, or else the default one; `None` where something else decides, as a file
-/// `rust-toolchain` beside or above a folder, or an override.
+/// The toolchain that is named in the environment, or else the default one; `None` where something else decides, as a
+/// file `rust-toolchain` beside or above a folder, or an override.
 fn noted(home: &Path, named: Option<&OsStr>, folder: &Path) -> Option<PathBuf> {
     let toolchain = |name: &OsStr| Some(home.join("toolchains").join(name)).filter(|root| root.is_dir());
     if let Some(name) = named {
@@ -43,7 +44,8 @@ fn asked() -> Option<PathBuf> {
 }
 
 fn libraries_of(root: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(root.join("lib")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let entries =
+        std::fs::read_dir(root.join("lib")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let is_llvm = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libLLVM"));
     // `libLLVM.so.…` is the library; `libLLVM-….so` beside it may be a script for linkers.
     let mut paths: Vec<PathBuf> = entries.filter(is_llvm).collect();
@@ -59,7 +61,8 @@ mod tests {
     fn home(name: &str, settings: &str) -> (PathBuf, PathBuf) {
         let root = std::env::temp_dir().join(format!("retrograd-{name}-{}", std::process::id()));
         let (home, folder) = (root.join("rustup"), root.join("work").join("inside"));
-        let folders = [home.join("toolchains").join("stable-here"), home.join("toolchains").join("nightly-here"), folder.clone()];
+        let folders =
+            [home.join("toolchains").join("stable-here"), home.join("toolchains").join("nightly-here"), folder.clone()];
         folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
         std::fs::write(home.join("settings.toml"), settings).unwrap();
         (home, folder)
@@ -94,8 +97,11 @@ mod tests {
     #[test]
     fn rustup_and_rustc_name_the_same_toolchain() {
         let here = rustup_home().and_then(|home| noted(&home, None, &std::env::temp_dir()));
-        let asked =
-            Command::new("rustc").args(["--print", "sysroot"]).current_dir(std::env::temp_dir()).env_remove("RUSTUP_TOOLCHAIN").output();
+        let asked = Command::new("rustc")
+            .args(["--print", "sysroot"])
+            .current_dir(std::env::temp_dir())
+            .env_remove("RUSTUP_TOOLCHAIN")
+            .output();
         if let (Some(here), Ok(asked)) = (here, asked) {
             assert_eq!(here, PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim()));
         }

@@ -1,8 +1,9 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of steps, in vectors as wide as the machine has. With reductions a block has as many steps as there are partial
-//! results, so that the lane of a step in its block is the number of its partial. What remains, fewer steps than a block, is straight code whose last vector may have lanes
-//! without a step: those hold zeros, and are never stored or combined. Statements that are the same for all steps come before the loop.
+//! A loop runs in blocks of steps, in vectors as wide as the machine has. With reductions a block has as many steps as
+//! there are partial results, so that the lane of a step in its block is the number of its partial. What remains, fewer
+//! steps than a block, is straight code whose last vector may have lanes without a step: those hold zeros, and are
+//! never stored or combined. Statements that are the same for all steps come before the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,7 +113,9 @@ impl Step<'_> {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
             Step::Load { .. } | Step::LoadBoth { .. } => Vec::new(),
-            Step::InTurn(turns) => turns.iter().flat_map(|(_, turn, after)| [Some(*turn), *after]).flatten().map(|turn| turn.src).collect(),
+            Step::InTurn(turns) => {
+                turns.iter().flat_map(|(_, turn, after)| [Some(*turn), *after]).flatten().map(|turn| turn.src).collect()
+            }
         }
     }
 }
@@ -162,7 +165,9 @@ impl<'k> VecLoop<'k> {
     fn read_outside(&mut self, lower: &mut Lower<'k>, body: &[Stmt]) {
         let mut assigned = BTreeSet::from([self.index]);
         let mut read: Vec<Reg> = self.folds.iter().map(|fold| fold.src).collect();
-        let of = |address: &Address| -> Vec<Reg> { address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect() };
+        let of = |address: &Address| -> Vec<Reg> {
+            address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect()
+        };
         for stmt in body {
             match form_of(stmt) {
                 Shape::Literal { dst, .. } => drop(assigned.insert(dst)),
@@ -231,8 +236,12 @@ impl<'k> VecLoop<'k> {
             Shape::Let { dst, op: Some(Scalar::Call(function)), args } if inline(function).is_none() => {
                 Step::Call { dst, function, ty: lower.dtype(args[args.len() - 1]), args }
             }
-            Shape::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
-            Shape::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from },
+            Shape::Let { dst, op: Some(op), args } => {
+                Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args }
+            }
+            Shape::Load { dst, from } => {
+                Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from }
+            }
             Shape::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Shape::InTurn(turns) => {
                 let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
@@ -337,9 +346,15 @@ impl<'k> VecLoop<'k> {
         });
         self.clear_partials(lower);
         if last < main {
-            every(lower, &Value::integer(last.cast_signed()), &Value::integer(main.cast_signed()), block, |lower, index| {
-                self.straight(lower, index, whole);
-            });
+            every(
+                lower,
+                &Value::integer(last.cast_signed()),
+                &Value::integer(main.cast_signed()),
+                block,
+                |lower, index| {
+                    self.straight(lower, index, whole);
+                },
+            );
         }
     }
 
@@ -396,7 +411,14 @@ impl<'k> VecLoop<'k> {
     }
 
     /// Writes of one step.
-    fn turns(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, turns: &[(Access, &Turn, Option<&Turn>)], k: usize, lane: u32) {
+    fn turns(
+        &self,
+        lower: &mut Lower<'k>,
+        lanes: &Lanes<'_>,
+        turns: &[(Access, &Turn, Option<&Turn>)],
+        k: usize,
+        lane: u32,
+    ) {
         for (access, turn, after) in turns {
             let form = Form::new(access.ty, lanes.parts[k].lanes);
             let value = self.value(lower, lanes, turn.src, k);
@@ -420,7 +442,14 @@ impl<'k> VecLoop<'k> {
     }
 
     /// A function of all lanes, through memory.
-    fn call(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, function: LaneFunction, ty: DType, args: &[Reg]) -> Vec<Value> {
+    fn call(
+        &self,
+        lower: &mut Lower<'k>,
+        lanes: &Lanes<'_>,
+        function: LaneFunction,
+        ty: DType,
+        args: &[Reg],
+    ) -> Vec<Value> {
         if let [Part { lanes: 1, .. }] = lanes.parts {
             let args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, 0)).collect();
             return vec![lower.text.compute(Scalar::Call(function), Form::one(ty), &args)];
@@ -441,7 +470,8 @@ impl<'k> VecLoop<'k> {
         }
         // The result replaces the first argument.
         let steps: u32 = lanes.parts.iter().map(|part| part.steps).sum();
-        let operands = buffers.iter().chain([&buffers[0]]).map(|buffer| format!("ptr {buffer}")).collect::<Vec<_>>().join(", ");
+        let operands =
+            buffers.iter().chain([&buffers[0]]).map(|buffer| format!("ptr {buffer}")).collect::<Vec<_>>().join(", ");
         lower.call(Import::Block(function), format_args!("{operands}, i64 {steps}"));
         let load = |part: &Part| {
             let at = lower.text.offset(&buffers[0], 8 * i64::from(part.lane));
@@ -497,15 +527,18 @@ impl<'k> VecLoop<'k> {
 
     /// Combines the partials of a chunk pairwise, and their result with the total.
     fn add_partials(&self, lower: &mut Lower<'k>) {
-        for (((fold, partials), noted), total) in self.folds.iter().zip(&self.partials).zip(&self.noted).zip(&self.totals) {
+        for (((fold, partials), noted), total) in
+            self.folds.iter().zip(&self.partials).zip(&self.noted).zip(&self.totals)
+        {
             let (op, mut form) = (fold.how.scalar(), Form::new(lower.dtype(fold.dst), lower.lanes));
             let combine = |lower: &mut Lower<'_>, form: Form, x: &Value, y: &Value| match noted {
                 Some(noted) => noted.further(lower, form, x, y),
                 None => lower.text.compute(op, form, &[x.clone(), y.clone()]),
             };
-            let mut results: Vec<Value> = partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
-            // Partial l and l + lanes/2 are half the vectors apart, then half a vector. Vectors that are not there are units, which change
-            // no partial: each of them began with the unit, so that no sum is -0.
+            let mut results: Vec<Value> =
+                partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
+            // Partial l and l + lanes/2 are half the vectors apart, then half a vector. Vectors that are not there are
+            // units, which change no partial: each of them began with the unit, so that no sum is -0.
             let mut vectors = LONG as usize / lower.lanes as usize;
             while vectors > 1 {
                 vectors /= 2;
@@ -530,7 +563,8 @@ impl<'k> VecLoop<'k> {
 fn combine_some(lower: &mut Lower<'_>, op: Scalar, form: Form, part: Part, old: &Value, value: &Value) -> Value {
     let mut new = old.clone();
     for lane in 0..part.steps {
-        let (x, y) = (lower.text.lane(form, old, lane), lower.text.lane(Form { lanes: part.lanes, ..form }, value, lane));
+        let (x, y) =
+            (lower.text.lane(form, old, lane), lower.text.lane(Form { lanes: part.lanes, ..form }, value, lane));
         let one = Form::one(form.dtype);
         let combined = lower.text.compute(op, one, &[x, y]);
         new = lower.text.make(format_args!("insertelement {form} {new}, {one} {combined}, i32 {lane}"));
@@ -595,12 +629,17 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
         Stmt::Load { dst, from } => Shape::Load { dst: *dst, from },
         Stmt::Store { to, src } => Shape::Store { to, src: *src },
         Stmt::InTurn(turns) => Shape::InTurn(turns),
-        Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
-        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
-        Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Spread { .. } | Stmt::Poll { .. } => {
+        Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {
             misplaced(stmt)
         }
+        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
+        Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
+        Stmt::Start { .. }
+        | Stmt::Next { .. }
+        | Stmt::Call { .. }
+        | Stmt::Part(_)
+        | Stmt::Spread { .. }
+        | Stmt::Poll { .. } => misplaced(stmt),
         Stmt::Fault { .. } | Stmt::Probe { .. } => misplaced(stmt),
     }
 }

@@ -27,7 +27,8 @@ pub fn interpret(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Outcom
         fault: None,
     };
     machine.run(&kernel.body);
-    let outputs = outputs.iter().enumerate().map(|(k, ty)| from_bytes(ty, &machine.memory[1 + inputs.len() + k])).collect();
+    let outputs =
+        outputs.iter().enumerate().map(|(k, ty)| from_bytes(ty, &machine.memory[1 + inputs.len() + k])).collect();
     Outcome { outputs, fault: machine.fault }
 }
 
@@ -138,7 +139,9 @@ impl<'k> Machine<'k> {
             }
             Stmt::For { index, from, to, order, body } => return self.for_loop(*index, *from, *to, *order, body),
             Stmt::ForVec { index, count, body, folds } => self.for_vec(*index, *count, body, folds),
-            Stmt::If { cond, then_body, else_body } => return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) },
+            Stmt::If { cond, then_body, else_body } => {
+                return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) };
+            }
             Stmt::Loop { body } => loop {
                 match self.run(body) {
                     Flow::On => {}
@@ -297,9 +300,17 @@ fn scalar(op: Scalar, ty: DType, args: &[u64]) -> u64 {
 
 /// What the table says of numbers of 32 bits; of a division by zero, what machine code goes on with.
 fn narrow(op: Scalar, ty: DType, args: &[u64]) -> u64 {
-    let arrays: Vec<Array> = args.iter().map(|bits| from_bytes(&Type::scalar(ty), &bits.to_le_bytes()[..ty.bytes()])).collect();
+    let arrays: Vec<Array> =
+        args.iter().map(|bits| from_bytes(&Type::scalar(ty), &bits.to_le_bytes()[..ty.bytes()])).collect();
     let result = match op {
-        Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne | Scalar::IsNan | Scalar::IsFinite => DType::Bool,
+        Scalar::Lt
+        | Scalar::Le
+        | Scalar::Gt
+        | Scalar::Ge
+        | Scalar::Eq
+        | Scalar::Ne
+        | Scalar::IsNan
+        | Scalar::IsFinite => DType::Bool,
         Scalar::Convert(to) => to,
         _ => ty,
     };

@@ -145,15 +145,22 @@ impl Make {
 
     /// A vector loop; what `write` returns is summed, and the sums come back.
     pub fn for_vec(&mut self, count: u64, write: impl FnOnce(&mut Make, Reg) -> Vec<Reg>) -> Vec<Reg> {
-        self.for_vec_folds(count, |make, index| write(make, index).into_iter().map(|src| (src, Reduction::Sum)).collect())
+        self.for_vec_folds(count, |make, index| {
+            write(make, index).into_iter().map(|src| (src, Reduction::Sum)).collect()
+        })
     }
 
     /// A vector loop; what `write` returns is reduced, and the results come back.
-    pub fn for_vec_folds(&mut self, count: u64, write: impl FnOnce(&mut Make, Reg) -> Vec<(Reg, Reduction)>) -> Vec<Reg> {
+    pub fn for_vec_folds(
+        &mut self,
+        count: u64,
+        write: impl FnOnce(&mut Make, Reg) -> Vec<(Reg, Reduction)>,
+    ) -> Vec<Reg> {
         let index = self.reg(DType::I64);
         let mut reduced = Vec::new();
         let body = self.body(|make| reduced = write(make, index));
-        let folds: Vec<Fold> = reduced.into_iter().map(|(src, how)| Fold { dst: self.reg(self.ty(src)), src, how }).collect();
+        let folds: Vec<Fold> =
+            reduced.into_iter().map(|(src, how)| Fold { dst: self.reg(self.ty(src)), src, how }).collect();
         let results = folds.iter().map(|fold| fold.dst).collect();
         self.push(Stmt::ForVec { index, count, body, folds });
         results

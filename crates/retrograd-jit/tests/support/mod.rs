@@ -1,6 +1,10 @@
-//! A judge of machine code: the loop IR, one number at a time, as `kernel.rs` words it; and a short way to write kernels.
+//! A judge of machine code: the loop IR, one number at a time, as `kernel.rs` words it; and a short way to write
+//! kernels.
 #![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::wildcard_enum_match_arm, reason = "the machine code under test matches everything; a judge may name only what it knows")]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the machine code under test matches everything; a judge may name only what it knows"
+)]
 #![allow(clippy::print_stderr, reason = "what is not tested is said")]
 #![allow(unreachable_pub, reason = "test files share it as a module")]
 
@@ -15,7 +19,8 @@ use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos, Type};
 use retrograd_jit::{Backend, Executable};
 
-/// The back ends that there are on this machine; says so where LLVM is not among them. `RETROGRAD_LLVM` names another library.
+/// The back ends that there are on this machine; says so where LLVM is not among them. `RETROGRAD_LLVM` names another
+/// library.
 pub fn backends() -> &'static [Backend] {
     static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
@@ -42,7 +47,8 @@ pub fn executable(
     unsafe { Executable::of_kernel(backend, kernel, inputs, outputs, faults) }
 }
 
-/// Runs a kernel natively, by every back end, and by the interpreter, and compares all bits of all outputs, and the fault.
+/// Runs a kernel natively, by every back end, and by the interpreter, and compares all bits of all outputs, and the
+/// fault.
 #[track_caller]
 pub fn check(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Vec<Array> {
     let expected = interpret(kernel, inputs, outputs);
@@ -54,7 +60,8 @@ pub fn check(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Vec<Array>
 
 #[track_caller]
 fn check_one(backend: &Backend, kernel: &Kernel, inputs: &[&Array], outputs: &[Type], expected: &Outcome) {
-    let faults = (0..10).map(|site| Fault { kind: ErrorKind::Bounds, pos: Pos::unknown(), message: site.to_string() }).collect();
+    let faults =
+        (0..10).map(|site| Fault { kind: ErrorKind::Bounds, pos: Pos::unknown(), message: site.to_string() }).collect();
     let types = inputs.iter().map(|array| array.ty()).collect();
     let executable = executable(backend, kernel, types, outputs.to_vec(), faults).expect("the back end is there");
     for _ in 0..2 {
@@ -91,7 +98,8 @@ fn compare(executable: &Executable, kernel: &Kernel, expected: &[Array], found: 
     }
 }
 
-/// Bits of the elements; all NaN count as one, because which NaN an operation returns depends on the order of its operands.
+/// Bits of the elements; all NaN count as one, because which NaN an operation returns depends on the order of its
+/// operands.
 fn bits(array: &Array) -> Vec<u64> {
     match array.data() {
         Data::F64(x) => x.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect(),

@@ -47,14 +47,23 @@ impl Draft {
         let x = self.some(s, kind);
         let kind = x.slot.kind;
         let y = self.want(s, &x.slot.clone().bounded(MOST));
-        let mask = self.want(s, &Slot { kind: Kind::Mask, ty: Type::new(DType::Bool, x.slot.ty.shape.clone()), most: 0.0 });
+        let mask =
+            self.want(s, &Slot { kind: Kind::Mask, ty: Type::new(DType::Bool, x.slot.ty.shape.clone()), most: 0.0 });
         let value = apply(s, &ops::SELECT, &[mask.value, x.value, y.value]);
         self.push(s, kind, value, x.slot.most.max(y.slot.most));
     }
 
     /// A kind of which arrays are worth re-indexing.
     fn array_kind(&mut self) -> Kind {
-        self.one_of(&[Kind::Number, Kind::Number, Kind::Number, Kind::Number, Kind::Integer, Kind::Mask, Kind::Cotangent])
+        self.one_of(&[
+            Kind::Number,
+            Kind::Number,
+            Kind::Number,
+            Kind::Number,
+            Kind::Integer,
+            Kind::Mask,
+            Kind::Cotangent,
+        ])
     }
 
     pub(super) fn view(&mut self, s: &mut Scope) {
@@ -74,7 +83,11 @@ impl Draft {
             }
             _ => {
                 let (start, stop, step) = self.part(&x.slot.ty);
-                s.b.row(&ops::SLICE, Attrs::none().ints("start", start).ints("stop", stop).ints("step", step), &[x.value])
+                s.b.row(
+                    &ops::SLICE,
+                    Attrs::none().ints("start", start).ints("stop", stop).ints("step", step),
+                    &[x.value],
+                )
             }
         };
         self.push(s, kind, value, x.slot.most);
@@ -112,8 +125,12 @@ impl Draft {
 
     /// Another shape of as many elements: axes joined, or an axis of 1 added.
     fn reshaped(&mut self, ty: &Type) -> Vec<usize> {
-        let alike: Vec<Vec<usize>> =
-            self.shapes.iter().filter(|shape| shape.iter().product::<usize>() == ty.elements() && **shape != ty.shape).cloned().collect();
+        let alike: Vec<Vec<usize>> = self
+            .shapes
+            .iter()
+            .filter(|shape| shape.iter().product::<usize>() == ty.elements() && **shape != ty.shape)
+            .cloned()
+            .collect();
         match self.random.below(3) {
             0 if !alike.is_empty() => alike[self.random.below(alike.len())].clone(),
             1 if ty.rank() < 4 => {
@@ -158,7 +175,8 @@ impl Draft {
     /// An index below a number, cut off where the one at hand may be larger.
     fn start(&mut self, s: &mut Scope, below: usize) -> Value {
         let slot = Slot { kind: Kind::Index, ty: Type::scalar(DType::I64), most: below as f64 };
-        let large = s.pool.iter().rev().find(|entry| entry.slot.kind == Kind::Index && entry.slot.most > below as f64).cloned();
+        let large =
+            s.pool.iter().rev().find(|entry| entry.slot.kind == Kind::Index && entry.slot.most > below as f64).cloned();
         match large {
             Some(large) if self.chance(2) => {
                 let last = s.b.int(below as i64 - 1);
@@ -196,9 +214,12 @@ impl Draft {
             _ => {
                 let mut from = starts.clone();
                 if self.chance(2) {
-                    let last: Vec<usize> =
-                        (0..sizes.len()).map(|k| base.slot.ty.shape[k] - sizes[k].saturating_sub(1) * steps[k]).collect();
-                    from = (0..sizes.len()).map(|k| if sizes[k] == 0 { starts[k] } else { self.start(s, last[k]) }).collect();
+                    let last: Vec<usize> = (0..sizes.len())
+                        .map(|k| base.slot.ty.shape[k] - sizes[k].saturating_sub(1) * steps[k])
+                        .collect();
+                    from = (0..sizes.len())
+                        .map(|k| if sizes[k] == 0 { starts[k] } else { self.start(s, last[k]) })
+                        .collect();
                 }
                 let attrs = Attrs::none().ints("sizes", sizes).ints("step", steps.iter().copied());
                 let window = s.b.row(&ops::DYNAMIC_SLICE, attrs, &[vec![base.value], from].concat());
@@ -213,8 +234,11 @@ impl Draft {
             }
         };
         let add = kind != Kind::Mask && self.chance(3);
-        let (row, most) =
-            if add { (&ops::ADD_AT, base.slot.most + update.slot.most) } else { (&ops::UPDATE, base.slot.most.max(update.slot.most)) };
+        let (row, most) = if add {
+            (&ops::ADD_AT, base.slot.most + update.slot.most)
+        } else {
+            (&ops::UPDATE, base.slot.most.max(update.slot.most))
+        };
         let value = s.b.row(row, Attrs::none().ints("step", steps), &[vec![base.value, update.value], starts].concat());
         self.push(s, kind, value, most);
     }

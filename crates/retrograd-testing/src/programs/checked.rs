@@ -8,8 +8,8 @@ use retrograd_compiler::ops;
 use super::Case;
 use crate::Random;
 
-/// The case with checks in some of its functions, each with a line and a message of its own. What only computes the states of an adjoint
-/// gets none: it is run again wherever the plan says so.
+/// The case with checks in some of its functions, each with a line and a message of its own. What only computes the
+/// states of an adjoint gets none: it is run again wherever the plan says so.
 ///
 /// ```
 /// use retrograd_compiler::ir;
@@ -45,21 +45,30 @@ fn replayed(program: &Program) -> BTreeSet<FuncId> {
 /// A check of one of the values that are there at some place of a function.
 fn insert(function: &mut Function, random: &mut Random, line: u32) {
     let at = random.below(function.insts.len() + 1);
-    let there: Vec<Value> = function.params.iter().chain(function.insts[..at].iter().flat_map(|inst| &inst.results)).copied().collect();
+    let there: Vec<Value> =
+        function.params.iter().chain(function.insts[..at].iter().flat_map(|inst| &inst.results)).copied().collect();
     if there.is_empty() {
         return;
     }
     let value = there[random.below(there.len())];
-    let (ty, mut code) = (function.ty(value).clone(), Code { function, insts: vec![], pos: Pos::new("checks.rg", line) });
+    let (ty, mut code) =
+        (function.ty(value).clone(), Code { function, insts: vec![], pos: Pos::new("checks.rg", line) });
     let condition = match ty.dtype {
         DType::Bool => value,
         DType::I32 | DType::I64 => code.compare(&ops::NE, value, &ty, [0.0, 1.0, 2.0, 5.0, 40.0][random.below(5)]),
-        DType::F32 | DType::F64 => code.compare(&ops::LT, value, &ty, [0.1717, 0.7171, 1.7171, 7.1717][random.below(4)]),
+        DType::F32 | DType::F64 => {
+            code.compare(&ops::LT, value, &ty, [0.1717, 0.7171, 1.7171, 7.1717][random.below(4)])
+        }
     };
     // Truths fail too often as they are.
-    let condition = if ty.dtype == DType::Bool && random.below(2) == 0 { code.at_all(condition, &ty) } else { condition };
+    let condition =
+        if ty.dtype == DType::Bool && random.below(2) == 0 { code.at_all(condition, &ty) } else { condition };
     let text = |name: &'static str, attrs: Attrs, text: String| attrs.with(name, Attr::Text(text));
-    let attrs = text("tag", text("message", Attrs::none(), format!("check {line}")), ["", "ValueError"][line as usize % 2].to_owned());
+    let attrs = text(
+        "tag",
+        text("message", Attrs::none(), format!("check {line}")),
+        ["", "ValueError"][line as usize % 2].to_owned(),
+    );
     code.push(&ops::CHECK, attrs, vec![condition], Type::scalar(DType::Bool));
     let insts = code.insts;
     function.insts.splice(at..at, insts);
@@ -81,7 +90,8 @@ impl Code<'_> {
     }
 
     fn literal(&mut self, array: Array, ty: &Type) -> Value {
-        let value = self.push(&ops::CONSTANT, Attrs::none().with("value", Attr::Array(array)), vec![], Type::scalar(ty.dtype));
+        let value =
+            self.push(&ops::CONSTANT, Attrs::none().with("value", Attr::Array(array)), vec![], Type::scalar(ty.dtype));
         let attrs = Attrs::none().ints("shape", ty.shape.clone()).ints("axes", []);
         self.push(&ops::BROADCAST, attrs, vec![value], ty.clone())
     }
@@ -93,7 +103,8 @@ impl Code<'_> {
 
     /// Whether any element holds, or there is none.
     fn at_all(&mut self, value: Value, ty: &Type) -> Value {
-        let any = self.push(&ops::ANY, Attrs::none().ints("axes", 0..ty.rank()), vec![value], Type::scalar(DType::Bool));
+        let any =
+            self.push(&ops::ANY, Attrs::none().ints("axes", 0..ty.rank()), vec![value], Type::scalar(DType::Bool));
         self.push(&ops::OR, Attrs::none(), vec![any, any], Type::scalar(DType::Bool))
     }
 }

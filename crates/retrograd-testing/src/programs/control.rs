@@ -33,7 +33,8 @@ impl Draft {
         let else_body = if self.chance(6) { then_body } else { self.function("else", &params, &results, &place) };
         let mut args = vec![self.arg(s, &Slot { kind: Kind::Mask, ty: Type::scalar(DType::Bool), most: 0.0 })];
         args.extend(params.iter().map(|slot| self.arg(s, slot)));
-        let values = s.b.push(Op::If(IfOp { then_body, else_body }), args, results.iter().map(|slot| slot.ty.clone()).collect());
+        let values =
+            s.b.push(Op::If(IfOp { then_body, else_body }), args, results.iter().map(|slot| slot.ty.clone()).collect());
         self.take(s, values, &results);
     }
 
@@ -46,7 +47,12 @@ impl Draft {
 
     fn count(&mut self, s: &mut Scope) -> Count {
         let most = if s.place.runs * 5 > self.bounds.runs { 2 } else { self.bounds.steps };
-        let index = s.pool.iter().rev().find(|entry| entry.slot.kind == Kind::Index && entry.slot.most <= most as f64 + 1.0).cloned();
+        let index = s
+            .pool
+            .iter()
+            .rev()
+            .find(|entry| entry.slot.kind == Kind::Index && entry.slot.most <= most as f64 + 1.0)
+            .cloned();
         match index {
             Some(index) if self.chance(2) => Count { value: index.value, most: index.slot.most as usize - 1 },
             Some(_) | None => {
@@ -59,7 +65,8 @@ impl Draft {
     /// Slots for the rows of streams of a length.
     fn rows(&mut self, bound: usize, most: usize) -> Vec<Slot> {
         let slots = self.slots(0, most);
-        let fits = |slot: &Slot| slot.kind != Kind::Index && slot.ty.elements() * bound <= ELEMENTS && slot.ty.rank() < 4;
+        let fits =
+            |slot: &Slot| slot.kind != Kind::Index && slot.ty.elements() * bound <= ELEMENTS && slot.ty.rank() < 4;
         slots.into_iter().filter(fits).collect()
     }
 
@@ -78,7 +85,8 @@ impl Draft {
         let taken = self.taken(bound);
         let emitted = self.rows(bound, 2);
         let place = inside(s, &count);
-        let body = self.function("step", &taken.params(&count), &[taken.carries.clone(), emitted.clone()].concat(), &place);
+        let body =
+            self.function("step", &taken.params(&count), &[taken.carries.clone(), emitted.clone()].concat(), &place);
         let args = self.loop_args(s, count.value, &taken, bound);
         let op = ForOp { body, carries: taken.carries.len(), invariants: taken.invariants.len(), bound };
         let results = [taken.carries.clone(), streams(&emitted, bound)].concat();
@@ -99,7 +107,9 @@ impl Draft {
         let inner = self.function("turn", &params, &carries, &place);
         let mask = Slot { kind: Kind::Mask, ty: Type::scalar(DType::Bool), most: 0.0 };
         // The condition is asked once more than the body runs.
-        let asked = [vec![Slot { most: count.most as f64 + 1.0, ..index.clone() }], carries.clone(), invariants.clone()].concat();
+        let asked =
+            [vec![Slot { most: count.most as f64 + 1.0, ..index.clone() }], carries.clone(), invariants.clone()]
+                .concat();
         let more = if self.chance(2) { Some(self.function("more", &asked, &[mask], &place)) } else { None };
 
         // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
@@ -155,7 +165,8 @@ impl Draft {
             Reach::Everything => diff::jvp(&program, &wrt, &outputs),
             Reach::Reverse => diff::vjp(&program, &wrt, &outputs),
         };
-        let mut derived = derived.unwrap_or_else(|error| panic!("random Programs have derivatives: {error}\n{program}"));
+        let mut derived =
+            derived.unwrap_or_else(|error| panic!("random Programs have derivatives: {error}\n{program}"));
         let entry = usize::from(derived.entry);
         derived.functions[entry].results.drain(..program.main().results.len());
         dead_code(&mut derived);
@@ -184,7 +195,8 @@ impl Draft {
         FuncId(first + other.entry.0)
     }
 
-    /// Reverse mode cannot differentiate what a custom vjp is part of again, so where there are some, there is no adjoint to begin with.
+    /// Reverse mode cannot differentiate what a custom vjp is part of again, so where there are some, there is no
+    /// adjoint to begin with.
     pub(super) fn unwind(&mut self, s: &mut Scope) {
         if self.reach == Reach::Reverse {
             return self.counted(s);
@@ -199,7 +211,15 @@ impl Draft {
     }
 
     /// The adjoint of a loop, of which `args` are the arguments.
-    fn unwind_over(&mut self, s: &mut Scope, body: FuncId, count: &Count, taken: &Taken, bound: usize, mut args: Vec<Value>) {
+    fn unwind_over(
+        &mut self,
+        s: &mut Scope,
+        body: FuncId,
+        count: &Count,
+        taken: &Taken,
+        bound: usize,
+        mut args: Vec<Value>,
+    ) {
         let fits = |slot: &Slot| slot.ty.elements() * bound <= ELEMENTS && slot.ty.rank() < 4;
         let [adjoints, running] = [self.cotangents(2), self.cotangents(1)];
         let [emitted, rows] = [1, 1].map(|most| self.cotangents(most).into_iter().filter(fits).collect::<Vec<_>>());

@@ -1,6 +1,8 @@
-//! Random Programs: well typed, with nested loops, branches, writes in place, streams and adjoints of loops; numbers stay tame.
+//! Random Programs: well typed, with nested loops, branches, writes in place, streams and adjoints of loops; numbers
+//! stay tame.
 //!
-//! Every number is bounded by construction ([`Slot::most`]), and every index is in range, so that runs neither overflow nor fault.
+//! Every number is bounded by construction ([`Slot::most`]), and every index is in range, so that runs neither overflow
+//! nor fault.
 
 mod arrays;
 mod checked;
@@ -51,14 +53,16 @@ impl Case {
         }
         params.extend((0..draft.random.below(2)).map(|_| Slot { kind: Kind::Cotangent, ty: draft.ty(), most: 1.0 }));
         let results = [draft.slots(1, 3), vec![Slot { kind: Kind::Number, ty: draft.ty(), most: MOST }]].concat();
-        let place = Place { depth: draft.bounds.depth + draft.theme.depth() + draft.one_of(&[0, 0, 0, 1, 1, 1, 2]), runs: 1 };
+        let place =
+            Place { depth: draft.bounds.depth + draft.theme.depth() + draft.one_of(&[0, 0, 0, 1, 1, 1, 2]), runs: 1 };
         let entry = draft.function("main", &params, &results, &place);
         let inputs = params.iter().map(|slot| draft.input(slot)).collect();
         Case { seed, size: draft.size, program: Program { functions: draft.functions, entry }, inputs }
     }
 }
 
-/// How large a random Program is. Mistakes of rules and walkers show with few elements and steps; vectors, blocked sums and schedules need more.
+/// How large a random Program is. Mistakes of rules and walkers show with few elements and steps; vectors, blocked sums
+/// and schedules need more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// Extents to 4, few steps, few instructions.
@@ -83,7 +87,8 @@ struct Bounds {
     runs: usize,
 }
 
-/// How far a Program can go: a custom rule for one mode only is in some Programs only, so that the others show the rest.
+/// How far a Program can go: a custom rule for one mode only is in some Programs only, so that the others show the
+/// rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     /// Everything, with custom rules for both modes.
@@ -238,7 +243,8 @@ impl Draft {
     /// A function of these parameters and results, and the functions that it runs.
     fn function(&mut self, name: &str, params: &[Slot], results: &[Slot], place: &Place) -> FuncId {
         let b = Builder::new(name);
-        let pool = params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
+        let pool =
+            params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
         let mut scope = Scope { b, pool, place: *place };
         for _ in 0..=self.random.below(self.bounds.insts) {
             self.inst(&mut scope);
@@ -297,7 +303,8 @@ impl Draft {
                 true => (s.b.mul(total.value, x.value), total.slot.most * x.slot.most),
                 false => (s.b.add(total.value, x.value), total.slot.most + x.slot.most),
             };
-            let (value, most) = if slot.kind == Kind::Number && most > MOST { self.tamed(s, value, most) } else { (value, most) };
+            let (value, most) =
+                if slot.kind == Kind::Number && most > MOST { self.tamed(s, value, most) } else { (value, most) };
             total = Entry { value, slot: Slot { most, ..slot.clone() }, uses: 1 };
         }
         total.value
@@ -310,7 +317,11 @@ impl Draft {
             return self.fitted(s, &Entry { value: s.b.convert(x.value, ty.dtype), slot, uses: 0 }, ty);
         }
         let from = x.slot.ty.clone();
-        let entry = |value: Value, most: f64| Entry { value, slot: Slot { ty: s.b.ty(value), most, ..x.slot.clone() }, uses: 0 };
+        let entry = |value: Value, most: f64| Entry {
+            value,
+            slot: Slot { ty: s.b.ty(value), most, ..x.slot.clone() },
+            uses: 0,
+        };
         if from == *ty {
             return x.clone();
         }
@@ -318,7 +329,10 @@ impl Draft {
             return entry(s.b.broadcast(x.value, &ty.shape, &axes), x.slot.most);
         }
         if from.elements() == ty.elements() {
-            return entry(s.b.row(&ops::RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[x.value]), x.slot.most);
+            return entry(
+                s.b.row(&ops::RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[x.value]),
+                x.slot.most,
+            );
         }
         let kept = embedding(&ty.shape, &from.shape).unwrap_or_default();
         let summed: Vec<usize> = (0..from.rank()).filter(|axis| !kept.contains(axis)).collect();
@@ -401,7 +415,8 @@ impl Draft {
         if ty.elements() > ELEMENTS {
             return;
         }
-        let (value, most) = if kind == Kind::Number && most > MOST { self.tamed(s, value, most) } else { (value, most) };
+        let (value, most) =
+            if kind == Kind::Number && most > MOST { self.tamed(s, value, most) } else { (value, most) };
         s.pool.push(Entry { value, slot: Slot { kind, ty, most }, uses: 0 });
     }
 
@@ -427,7 +442,8 @@ fn large_shapes(random: &mut Random) -> Vec<Vec<usize>> {
         _ => 1 + random.below(20),
     };
     let (short, few) = (1 + random.below(5), 1 + random.below(3));
-    let mut shapes = vec![vec![], vec![], vec![], vec![long], vec![long], vec![short], vec![short, long], vec![long, short]];
+    let mut shapes =
+        vec![vec![], vec![], vec![], vec![long], vec![long], vec![short], vec![short, long], vec![long, short]];
     shapes.push(if long < 21 { vec![few, long, short] } else { vec![few, short, few] });
     shapes
 }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use retrograd_compiler::ir::{Array, Attr, Attrs, Data, DataMut, Function, Inst, Op, Pos, Program, Type, Value, verify};
+use retrograd_compiler::ir::{
+    Array, Attr, Attrs, Data, DataMut, Function, Inst, Op, Pos, Program, Type, Value, verify,
+};
 use retrograd_compiler::opt::dead_code;
 use retrograd_compiler::{eval, ops};
 
 use super::Case;
 
-/// Makes a failing case smaller, one change at a time, while it fails: results go, values become earlier values or literals of their
-/// type, loops take fewer steps. A Program whose run faults is none of them.
+/// Makes a failing case smaller, one change at a time, while it fails: results go, values become earlier values or
+/// literals of their type, loops take fewer steps. A Program whose run faults is none of them.
 pub fn shrink(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     let mut best = case.clone();
     for _ in 0..10 {
@@ -29,7 +31,8 @@ pub fn shrink(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     best
 }
 
-/// A change applied, where the result is smaller and still fails. What fails may be dead code, so that is left for last.
+/// A change applied, where the result is smaller and still fails. What fails may be dead code, so that is left for
+/// last.
 fn smaller(best: &Case, change: &Change, fails: &dyn Fn(&Case) -> bool) -> Option<Case> {
     let whole = changed(&best.program, change);
     let mut live = whole.clone();
@@ -43,7 +46,9 @@ fn smaller(best: &Case, change: &Change, fails: &dyn Fn(&Case) -> bool) -> Optio
 fn size(program: &Program) -> (usize, usize, usize) {
     let insts = || program.functions.iter().flat_map(|function| &function.insts);
     let literals = || insts().filter_map(literal);
-    let steps = literals().map(|array| if let Data::I64(x) = array.data() { x.iter().map(|n| n.unsigned_abs() as usize).sum() } else { 0 });
+    let steps = literals().map(|array| {
+        if let Data::I64(x) = array.data() { x.iter().map(|n| n.unsigned_abs() as usize).sum() } else { 0 }
+    });
     let arguments = insts().map(|inst| inst.args.len() + inst.results.len()).sum::<usize>();
     let work = insts().count() * 2 - literals().count();
     (work, arguments + program.functions.iter().map(|function| function.results.len()).sum::<usize>(), steps.sum())
@@ -67,16 +72,23 @@ fn changes(program: &Program) -> Vec<Change> {
     let mut changes: Vec<Change> = (0..program.main().results.len()).map(Change::DropResult).collect();
     // A `while` whose condition or counter is changed may never end.
     let insts = program.functions.iter().flat_map(|function| &function.insts);
-    let kept: BTreeSet<usize> = insts.filter(|inst| matches!(inst.op, Op::While(_))).flat_map(Inst::bodies).map(usize::from).collect();
+    let kept: BTreeSet<usize> =
+        insts.filter(|inst| matches!(inst.op, Op::While(_))).flat_map(Inst::bodies).map(usize::from).collect();
     for (f, function) in program.functions.iter().enumerate().filter(|(f, _)| !kept.contains(f)) {
-        let used: BTreeSet<Value> = function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).copied().collect();
+        let used: BTreeSet<Value> =
+            function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).copied().collect();
         for (k, inst) in function.insts.iter().enumerate().rev() {
             if !inst.results.iter().any(|value| used.contains(value)) {
                 changes.push(Change::DropInst(f, k));
             }
             for value in inst.results.iter().filter(|value| used.contains(value)) {
-                let earlier = inst.args.iter().chain(&function.params).chain(function.insts[..k].iter().flat_map(|inst| &inst.results));
-                let alike: BTreeSet<Value> = earlier.filter(|v| function.ty(**v) == function.ty(*value)).copied().collect();
+                let earlier = inst
+                    .args
+                    .iter()
+                    .chain(&function.params)
+                    .chain(function.insts[..k].iter().flat_map(|inst| &inst.results));
+                let alike: BTreeSet<Value> =
+                    earlier.filter(|v| function.ty(**v) == function.ty(*value)).copied().collect();
                 changes.extend(alike.into_iter().take(8).map(|other| Change::Alias(f, *value, other)));
                 if literal(inst).is_none() {
                     changes.extend([0.0, 1.0].map(|number| Change::Literal(f, *value, number)));
@@ -87,7 +99,9 @@ fn changes(program: &Program) -> Vec<Change> {
                 && array.shape().is_empty()
             {
                 let n = numbers[0];
-                changes.extend([0, 1, n / 2, n - 1].into_iter().filter(|k| k.abs() < n.abs()).map(|to| Change::Step(f, k, to)));
+                changes.extend(
+                    [0, 1, n / 2, n - 1].into_iter().filter(|k| k.abs() < n.abs()).map(|to| Change::Step(f, k, to)),
+                );
             }
         }
         let params = function.params.iter().filter(|value| used.contains(value));

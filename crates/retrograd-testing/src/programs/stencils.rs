@@ -1,5 +1,5 @@
-//! Random loops over stencils: a step writes a window of a carry from its neighbours, branches change carries before and after it, and
-//! carries may be exchanged at its end. Buffers of carries, of branches and of windows meet here.
+//! Random loops over stencils: a step writes a window of a carry from its neighbours, branches change carries before
+//! and after it, and carries may be exchanged at its end. Buffers of carries, of branches and of windows meet here.
 
 use retrograd_compiler::ir::{Attrs, Builder, DType, ForOp, FuncId, IfOp, Op, Type, Value};
 use retrograd_compiler::ops;
@@ -41,7 +41,8 @@ impl Draft {
 
     fn stencil_step(&mut self, params: &[Slot], arrays: usize, place: &Place) -> FuncId {
         let b = Builder::new("stencil");
-        let pool: Vec<Entry> = params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
+        let pool: Vec<Entry> =
+            params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
         let mut s = Scope { b, pool, place: *place };
         let mut carries: Vec<Value> = s.pool[1..=arrays].iter().map(|entry| entry.value).collect();
         for _ in 0..self.random.below(3) {
@@ -72,15 +73,20 @@ impl Draft {
         let ty = s.b.ty(base);
         let step = if self.chance(4) { 2 } else { 1 };
         let start: Vec<usize> = ty.shape.iter().map(|_| self.random.below(2)).collect();
-        let sizes: Vec<usize> = ty.shape.iter().zip(&start).map(|(extent, start)| (extent - 2 - start).div_ceil(step).max(1)).collect();
+        let sizes: Vec<usize> =
+            ty.shape.iter().zip(&start).map(|(extent, start)| (extent - 2 - start).div_ceil(step).max(1)).collect();
         let steps = vec![step; ty.rank()];
-        let ends = |from: &[usize]| -> Vec<usize> { from.iter().zip(&sizes).map(|(from, size)| from + (size - 1) * step + 1).collect() };
+        let ends = |from: &[usize]| -> Vec<usize> {
+            from.iter().zip(&sizes).map(|(from, size)| from + (size - 1) * step + 1).collect()
+        };
         let mut sum: Option<Value> = None;
         for _ in 0..self.one_of(&[1, 2, 2, 3]) {
-            let shifted: Vec<usize> = (0..ty.rank()).map(|axis| (start[axis] + self.random.below(3)).min(ty.shape[axis] - 1)).collect();
+            let shifted: Vec<usize> =
+                (0..ty.rank()).map(|axis| (start[axis] + self.random.below(3)).min(ty.shape[axis] - 1)).collect();
             let fits = ends(&shifted).iter().zip(&ty.shape).all(|(end, extent)| end <= extent);
             let shifted = if fits { shifted } else { start.clone() };
-            let attrs = Attrs::none().ints("start", shifted.clone()).ints("stop", ends(&shifted)).ints("step", steps.clone());
+            let attrs =
+                Attrs::none().ints("start", shifted.clone()).ints("stop", ends(&shifted)).ints("step", steps.clone());
             let window = s.b.row(&ops::SLICE, attrs, &[from]);
             let window = match self.chance(8) {
                 true => s.b.row(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(ty.rank())]), &[window]),

@@ -21,7 +21,8 @@ const RANK: usize = 6;
 /// Points of a sample at which its bound is measured.
 const POINTS: u64 = 8;
 
-/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which [`checked`](super::checked) adds.
+/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which
+/// [`checked`](super::checked) adds.
 fn drawables() -> &'static [Vec<Drawable>] {
     static TABLE: OnceLock<Vec<Vec<Drawable>>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -83,13 +84,17 @@ impl Draft {
     /// A routine, or a read or write at an array of indices.
     pub(super) fn routine(&mut self, s: &mut Scope) {
         self.sampled_of(s, |row| {
-            matches!(row.lowering, Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Pick(_) | Lowering::Scatter(..))
+            matches!(
+                row.lowering,
+                Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Pick(_) | Lowering::Scatter(..)
+            )
         });
     }
 
     /// What decides by comparing numbers: extremes, sorts, roundings and signs.
     pub(super) fn extreme(&mut self, s: &mut Scope) {
-        const DECIDING: [Scalar; 7] = [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
+        const DECIDING: [Scalar; 7] =
+            [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
         const SORTING: [&Row; 3] = [&ops::SORT, &ops::ARGSORT, &ops::LOGSUMEXP];
         self.sampled_of(s, |row| {
             let scalar = matches!(&row.lowering, Lowering::Map(scalar) if DECIDING.contains(scalar));
@@ -103,8 +108,11 @@ impl Draft {
         let samples = rows[self.random.below(rows.len())];
         let Drawable { row, sample, most } = &samples[self.random.below(samples.len())];
         let random = Random::new(self.random.below(1 << 30) as u64);
-        let plain: Vec<Array> =
-            sample.args.iter().scan(random.clone(), |random, (ty, interval)| Some(random.array(ty, *interval))).collect();
+        let plain: Vec<Array> = sample
+            .args
+            .iter()
+            .scan(random.clone(), |random, (ty, interval)| Some(random.array(ty, *interval)))
+            .collect();
         let inputs = inputs(row, sample, &mut random.clone());
         let places = sample.args.iter().zip(plain.iter().zip(&inputs));
         let args: Vec<Value> = places

@@ -1,4 +1,5 @@
-//! Themes: what a random Program has more of than others, so that rare shapes meet each other often enough to show mistakes.
+//! Themes: what a random Program has more of than others, so that rare shapes meet each other often enough to show
+//! mistakes.
 
 use retrograd_compiler::ir::{Array, DType, Data, Type};
 
@@ -10,7 +11,8 @@ use crate::Random;
 pub(super) enum Theme {
     /// A little of everything.
     Plain,
-    /// Loops that write windows of carries from their neighbours, with branches before and after, and carries that are exchanged.
+    /// Loops that write windows of carries from their neighbours, with branches before and after, and carries that are
+    /// exchanged.
     Stencils,
     /// Loops ended by a condition, inside each other.
     Whiles,
@@ -48,8 +50,14 @@ const STRAIGHT: &[(usize, Draw)] = &[
 ];
 
 /// Control flow, by weight.
-const CONTROL: &[(usize, Draw)] =
-    &[(4, Draft::branch), (10, Draft::counted), (1, Draft::stencil), (2, Draft::conditional), (2, Draft::call), (2, Draft::unwind)];
+const CONTROL: &[(usize, Draw)] = &[
+    (4, Draft::branch),
+    (10, Draft::counted),
+    (1, Draft::stencil),
+    (2, Draft::conditional),
+    (2, Draft::call),
+    (2, Draft::unwind),
+];
 
 /// The themes, by weight.
 const THEMES: &[(usize, Theme)] = &[
@@ -101,7 +109,13 @@ impl Theme {
     pub(super) fn floats(self) -> &'static [DType] {
         match self {
             Theme::Mixed => &[DType::F64, DType::F32],
-            Theme::Plain | Theme::Stencils | Theme::Whiles | Theme::Calls | Theme::Routines | Theme::Edges | Theme::Ties => &[DType::F64],
+            Theme::Plain
+            | Theme::Stencils
+            | Theme::Whiles
+            | Theme::Calls
+            | Theme::Routines
+            | Theme::Edges
+            | Theme::Ties => &[DType::F64],
         }
     }
 
@@ -121,7 +135,13 @@ impl Theme {
                     vec![2, 1, 2, few, 1],
                 ]
             }
-            Theme::Plain | Theme::Stencils | Theme::Whiles | Theme::Calls | Theme::Routines | Theme::Mixed | Theme::Ties => vec![],
+            Theme::Plain
+            | Theme::Stencils
+            | Theme::Whiles
+            | Theme::Calls
+            | Theme::Routines
+            | Theme::Mixed
+            | Theme::Ties => vec![],
         }
     }
 
@@ -132,12 +152,18 @@ impl Theme {
                 let halves: Vec<f64> = (0..ty.elements()).map(|_| (random.below(5) as f64 - 2.0) / 2.0).collect();
                 match ty.dtype {
                     DType::F32 => Array::new(ty.shape.clone(), Data::F32(halves.iter().map(|x| *x as f32).collect())),
-                    DType::F64 | DType::I32 | DType::I64 | DType::Bool => Array::new(ty.shape.clone(), Data::F64(halves)),
+                    DType::F64 | DType::I32 | DType::I64 | DType::Bool => {
+                        Array::new(ty.shape.clone(), Data::F64(halves))
+                    }
                 }
             }
-            Theme::Plain | Theme::Stencils | Theme::Whiles | Theme::Calls | Theme::Routines | Theme::Mixed | Theme::Edges => {
-                random.array(ty, (-1.0, 1.0))
-            }
+            Theme::Plain
+            | Theme::Stencils
+            | Theme::Whiles
+            | Theme::Calls
+            | Theme::Routines
+            | Theme::Mixed
+            | Theme::Edges => random.array(ty, (-1.0, 1.0)),
         }
     }
 }

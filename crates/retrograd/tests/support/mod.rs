@@ -12,7 +12,8 @@ pub(crate) fn numbers(shape: &[usize], seed: f64) -> Array {
     Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| ((k as f64 + seed) * 12.9898).sin()).collect())
 }
 
-/// Value and gradient by one thread, as several would have memory for a tile each; the peak; the tiles of loops and of code outside of them.
+/// Value and gradient by one thread, as several would have memory for a tile each; the peak; the tiles of loops and of
+/// code outside of them.
 pub(crate) fn run(
     f: Loss,
     args: &[Array; 2],

@@ -1,4 +1,5 @@
-//! Derivatives of a Program against finite differences and against each other, to any order, by the reference interpreter.
+//! Derivatives of a Program against finite differences and against each other, to any order, by the reference
+//! interpreter.
 //!
 //! Where something is an f32, differences are those of the same Program over f64, and tolerances are those of f32.
 
@@ -25,14 +26,20 @@ pub fn check_program(program: &Program, inputs: &[Array]) -> Result<(), String> 
     check_to_order(program, inputs, 2, 1)
 }
 
-/// Checks derivatives of a Program up to an order, in all combinations of modes: jvp against central differences, and vjp against jvp by
-/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all float inputs and outputs, for each input alone against each output alone, and again for the Programs
-/// that jvp and vjp made. Forms of the second derivative that are equal in theory are compared with each other.
+/// Checks derivatives of a Program up to an order, in all combinations of modes: jvp against central differences, and
+/// vjp against jvp by ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all float inputs and outputs, for each input alone against each
+/// output alone, and again for the Programs that jvp and vjp made. Forms of the second derivative that are equal in
+/// theory are compared with each other.
 pub fn check_to_order(program: &Program, inputs: &[Array], order: usize, seed: u64) -> Result<(), String> {
     let random = &mut Random::new(seed);
     verified(Ok(program.clone()))?;
     run(program, inputs)?;
-    let all = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    let all = Case {
+        program,
+        inputs,
+        wrt: floats(&program.main().param_types()),
+        outputs: floats(&program.main().result_types()),
+    };
     if all.wrt.is_empty() || all.outputs.is_empty() {
         return Ok(());
     }
@@ -47,8 +54,8 @@ pub fn check_to_order(program: &Program, inputs: &[Array], order: usize, seed: u
     Ok(())
 }
 
-/// Checks derivatives of a Program up to an order in one mode alone: jvp against central differences, vjp against them by
-/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and again for the Program that this mode made.
+/// Checks derivatives of a Program up to an order in one mode alone: jvp against central differences, vjp against them
+/// by ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and again for the Program that this mode made.
 ///
 /// ```
 /// use retrograd_compiler::diff::{Direction, check::check_in_mode};
@@ -60,8 +67,19 @@ pub fn check_to_order(program: &Program, inputs: &[Array], order: usize, seed: u
 /// let square = Program::new(b.finish(vec![y]));
 /// check_in_mode(&square, &[Array::scalar(3.0)], 2, Direction::Reverse, 1).unwrap();
 /// ```
-pub fn check_in_mode(program: &Program, inputs: &[Array], order: usize, mode: Direction, seed: u64) -> Result<(), String> {
-    let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+pub fn check_in_mode(
+    program: &Program,
+    inputs: &[Array],
+    order: usize,
+    mode: Direction,
+    seed: u64,
+) -> Result<(), String> {
+    let case = Case {
+        program,
+        inputs,
+        wrt: floats(&program.main().param_types()),
+        outputs: floats(&program.main().result_types()),
+    };
     if case.wrt.is_empty() || case.outputs.is_empty() || order == 0 {
         return Ok(());
     }
@@ -87,11 +105,17 @@ pub fn check_in_mode(program: &Program, inputs: &[Array], order: usize, mode: Di
     check_in_mode(&derived, &inputs, order - 1, mode, seed + 1)
 }
 
-/// Checks first derivatives of a Program that may have kinks and jumps: jvp against differences where the Program is smooth,
-/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and values as they were. Returns the share of elements that could be judged: those whose differences of two
-/// widths agree, and whose slopes to both sides do, as they do not at ties. Where some value is infinite or NaN, none can.
+/// Checks first derivatives of a Program that may have kinks and jumps: jvp against differences where the Program is
+/// smooth, ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and values as they were. Returns the share of elements that could be judged: those
+/// whose differences of two widths agree, and whose slopes to both sides do, as they do not at ties. Where some value
+/// is infinite or NaN, none can.
 pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Result<f64, String> {
-    let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    let case = Case {
+        program,
+        inputs,
+        wrt: floats(&program.main().param_types()),
+        outputs: floats(&program.main().result_types()),
+    };
     if case.wrt.is_empty() || case.outputs.is_empty() {
         return Ok(1.0);
     }
@@ -124,10 +148,10 @@ pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Res
     Ok(if all == 0 { 1.0 } else { judged as f64 / all as f64 })
 }
 
-/// Checks derivatives of a Program up to an order at a point that may be special: a tie, a zero, a singular matrix. Where the Program is
-/// smooth, as differences see it, jvp is finite and equals them, or a check ends the run; ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩; values are as they were;
-/// and so again for the Programs that jvp and vjp made. Where a value is infinite or NaN there is no derivative to judge. Returns how many
-/// elements were judged.
+/// Checks derivatives of a Program up to an order at a point that may be special: a tie, a zero, a singular matrix.
+/// Where the Program is smooth, as differences see it, jvp is finite and equals them, or a check ends the run; ⟨ct, J
+/// dx⟩ = ⟨Jᵀct, dx⟩; values are as they were; and so again for the Programs that jvp and vjp made. Where a value is
+/// infinite or NaN there is no derivative to judge. Returns how many elements were judged.
 ///
 /// ```
 /// use retrograd_compiler::diff::check::check_at_special_point;
@@ -141,7 +165,12 @@ pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Res
 /// assert!(check_at_special_point(&softplus, &[Array::scalar(0.0)], 2, 1).unwrap() > 0);
 /// ```
 pub fn check_at_special_point(program: &Program, inputs: &[Array], order: usize, seed: u64) -> Result<usize, String> {
-    let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    let case = Case {
+        program,
+        inputs,
+        wrt: floats(&program.main().param_types()),
+        outputs: floats(&program.main().result_types()),
+    };
     if refuses(program, inputs) {
         return Ok(0);
     }
@@ -152,7 +181,8 @@ pub fn check_at_special_point(program: &Program, inputs: &[Array], order: usize,
         return Ok(0);
     }
     let derived = case.derive(&mut Random::new(seed))?;
-    let [no_jvp, no_vjp] = [(&derived.jvp, &derived.dx), (&derived.vjp, &derived.ct)].map(|(p, d)| refuses(p, &[inputs, d].concat()));
+    let [no_jvp, no_vjp] =
+        [(&derived.jvp, &derived.dx), (&derived.vjp, &derived.ct)].map(|(p, d)| refuses(p, &[inputs, d].concat()));
     let mut judged = 0;
     if !no_jvp {
         let forward = run(&derived.jvp, &[inputs, &derived.dx].concat())?.split_off(values.len());
@@ -163,7 +193,8 @@ pub fn check_at_special_point(program: &Program, inputs: &[Array], order: usize,
     }
     for (mode, program, directions) in [("jvp", &derived.jvp, &derived.dx), ("vjp", &derived.vjp, &derived.ct)] {
         let inputs = [inputs, directions].concat();
-        judged += check_at_special_point(program, &inputs, order - 1, seed + 1).map_err(|error| format!("{mode}: {error}"))?;
+        judged += check_at_special_point(program, &inputs, order - 1, seed + 1)
+            .map_err(|error| format!("{mode}: {error}"))?;
     }
     Ok(judged)
 }
@@ -221,13 +252,17 @@ impl Points {
     /// Slopes to both sides of the middle, which has this value, to second order.
     fn sides(&self, k: usize, e: usize, middle: f64) -> (f64, f64) {
         let [far_left, left, right, far_right] = [0, 1, 2, 3].map(|p: usize| self.at[p][k][e]);
-        ((3.0 * middle - 4.0 * left + far_left) / (2.0 * self.h), (4.0 * right - far_right - 3.0 * middle) / (2.0 * self.h))
+        (
+            (3.0 * middle - 4.0 * left + far_left) / (2.0 * self.h),
+            (4.0 * right - far_right - 3.0 * middle) / (2.0 * self.h),
+        )
     }
 }
 
 impl Case<'_> {
     fn check(&self, order: usize, random: &mut Random) -> Result<(), String> {
-        let named = |message| format!("{} by {:?} of {:?}: {message}", self.program.main().name, self.wrt, self.outputs);
+        let named =
+            |message| format!("{} by {:?} of {:?}: {message}", self.program.main().name, self.wrt, self.outputs);
         let derived = self.derive(random).map_err(named)?;
         self.check_first(&derived).map_err(named)?;
         if order == 1 {
@@ -261,9 +296,9 @@ impl Case<'_> {
         (self.wrt.iter().map(|k| draw(&types[*k])).collect(), self.outputs.iter().map(|k| draw(&ends[*k])).collect())
     }
 
-    /// Tangents of the outputs against differences, where the Program is smooth: where differences of two widths agree, slopes to both
-    /// sides do, as they do not at ties, and slopes are linear in the direction, as those of a median are not. Returns how many elements
-    /// could be judged.
+    /// Tangents of the outputs against differences, where the Program is smooth: where differences of two widths agree,
+    /// slopes to both sides do, as they do not at ties, and slopes are linear in the direction, as those of a
+    /// median are not. Returns how many elements could be judged.
     fn judge(&self, dx: &[Array], values: &[Array], dy: &[Array]) -> Result<usize, String> {
         let (wide, narrow) = (self.points(dx, 1e-3)?, self.points(dx, 3e-4)?);
         // Along others, and across both.
@@ -366,11 +401,12 @@ impl Case<'_> {
         let tangents: Vec<usize> = (values..values + self.outputs.len()).collect();
         let cotangents: Vec<usize> = (values..values + self.wrt.len()).collect();
         let (forward, reverse) = ([self.inputs, &derived.dx].concat(), [self.inputs, &derived.ct].concat());
-        let second = |derived: Result<Program, Error>, inputs: &[Array], seeds: &[Array], with: &[Array], skip: usize| {
-            let program = verified(derived)?;
-            let results = run(&program, &[inputs, seeds].concat())?;
-            Ok::<_, String>(inner(&results[skip..], with))
-        };
+        let second =
+            |derived: Result<Program, Error>, inputs: &[Array], seeds: &[Array], with: &[Array], skip: usize| {
+                let program = verified(derived)?;
+                let results = run(&program, &[inputs, seeds].concat())?;
+                Ok::<_, String>(inner(&results[skip..], with))
+            };
         let ends = (values + self.outputs.len(), values + self.wrt.len());
         let (ct, dx) = (&derived.ct, &derived.dx);
         let forms = [
@@ -380,13 +416,15 @@ impl Case<'_> {
             ("vjp of vjp", second(diff::vjp(&derived.vjp, &self.wrt, &cotangents), &reverse, dx, &ex, ends.1)?),
         ];
         for (name, form) in &forms[1..] {
-            same_sum(forms[0].1, *form, self.tolerance(1e-10)).map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
+            same_sum(forms[0].1, *form, self.tolerance(1e-10))
+                .map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
         }
         Ok(())
     }
 }
 
-/// Some thousand roundings of f32 (a second derivative of a determinant has them), relative to the largest number compared.
+/// Some thousand roundings of f32 (a second derivative of a determinant has them), relative to the largest number
+/// compared.
 const F32_TOLERANCE: f64 = 2e-4;
 
 /// A random part of a list, not empty.
@@ -419,7 +457,11 @@ fn inner(a: &[Array], b: &[Array]) -> (f64, f64) {
 
 fn same_sum(left: (f64, f64), right: (f64, f64), tolerance: f64) -> Result<(), String> {
     let scale = left.1.max(right.1).max(1.0);
-    if (left.0 - right.0).abs() <= tolerance * scale { Ok(()) } else { Err(format!("{:e} is not {:e}", left.0, right.0)) }
+    if (left.0 - right.0).abs() <= tolerance * scale {
+        Ok(())
+    } else {
+        Err(format!("{:e} is not {:e}", left.0, right.0))
+    }
 }
 
 fn close(found: &[f64], expected: &[f64], tolerance: f64) -> Result<(), String> {

@@ -2,7 +2,8 @@
 
 use crate::ir::{Array, DType, Data, DataMut, Type};
 
-/// xorshift64* (S. Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016, section 3).
+/// xorshift64* (S. Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016, section
+/// 3).
 ///
 /// ```
 /// use retrograd_compiler::diff::check::Random;
@@ -65,8 +66,36 @@ impl Random {
     }
 }
 
-const AWKWARD: [f64; 14] =
-    [0.0, -0.0, 1.0, -1.5, 0.3, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, -1e-310, f64::MAX, f64::MIN, 709.9, 1e17];
+const AWKWARD: [f64; 14] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    0.3,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+    5e-324,
+    -1e-310,
+    f64::MAX,
+    f64::MIN,
+    709.9,
+    1e17,
+];
 
-const AWKWARD_F32: [f32; 14] =
-    [0.0, -0.0, 1.0, -1.5, 0.3, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, -1e-40, f32::MAX, f32::MIN, 88.9, 1e17];
+const AWKWARD_F32: [f32; 14] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    0.3,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    1e-45,
+    -1e-40,
+    f32::MAX,
+    f32::MIN,
+    88.9,
+    1e17,
+];

@@ -11,7 +11,13 @@ use crate::diff::vjp::{Demanded, Sweep};
 use crate::ir::{Array, Builder, Error, FuncId, IfOp, Inst, Op, Type, Value};
 
 /// `if p, args, dargs {jvp then, jvp else}`: results, then the tangents of the active ones.
-pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &IfOp, active: &[bool]) -> Result<(), Error> {
+pub(in crate::diff) fn forward(
+    t: &mut Transform,
+    walk: &mut Walk<'_>,
+    inst: &Inst,
+    op: &IfOp,
+    active: &[bool],
+) -> Result<(), Error> {
     let b = walk.b;
     let tangents = walk.tangents(&inst.args);
     let useful = t.activity.reaching_args(&t.program, Through::Derivatives, inst, active);
@@ -43,11 +49,12 @@ fn forward_body(t: &mut Transform, id: FuncId, varied: &[bool], active: &[bool])
     })
 }
 
-/// `if p, args, cts, starts, given, predicates {vjp then, vjp else}`: each branch computes its forward part again, but for what it has given
-/// out, and returns the cotangents of the active arguments. A cotangent that an argument has already goes through the branches, so that a
-/// slice read in one costs no array of zeros.
+/// `if p, args, cts, starts, given, predicates {vjp then, vjp else}`: each branch computes its forward part again, but
+/// for what it has given out, and returns the cotangents of the active arguments. A cotangent that an argument has
+/// already goes through the branches, so that a slice read in one costs no array of zeros.
 ///
-/// An argument is demanded where the branch that runs demands it. What a branch says of that in terms of its own values, it returns too.
+/// An argument is demanded where the branch that runs demands it. What a branch says of that in terms of its own
+/// values, it returns too.
 pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &IfOp) -> Result<(), Error> {
     let b = sweep.b;
     let cts = sweep.cotangents_of(&inst.results);
@@ -57,12 +64,14 @@ pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &
         return Ok(());
     }
     let places = &inst.args[1..];
-    let starts: Vec<Option<Value>> = places.iter().zip(&active).map(|(v, active)| active.then(|| sweep.take(*v)).flatten()).collect();
+    let starts: Vec<Option<Value>> =
+        places.iter().zip(&active).map(|(v, active)| active.then(|| sweep.take(*v)).flatten()).collect();
     let given = sweep.given(inst);
     let demands: Vec<Demand> = inst.results.iter().map(|v| sweep.demand(*v)).collect();
     let passed = Passed::new(b, &demands, &[]);
     let of_then = t.given_by(op.then_body)?.len();
-    let (then_given, else_given): (Vec<bool>, Vec<bool>) = (0..given.len()).map(|k| (k < of_then, k >= of_then)).unzip();
+    let (then_given, else_given): (Vec<bool>, Vec<bool>) =
+        (0..given.len()).map(|k| (k < of_then, k >= of_then)).unzip();
     let (with_cts, with_starts, types) = (present(&cts), present(&starts), b.types(&given));
     let args = sweep.values(&inst.args).into_iter().chain(cts.into_iter().chain(starts).flatten()).chain(given);
     let args: Vec<Value> = args.chain(passed.fixed.iter().copied()).collect();
@@ -90,7 +99,8 @@ pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &
     Ok(())
 }
 
-/// Where the parameters of the branches are demanded, in terms of the predicate and the arguments of the `if`, as far as that can be said so.
+/// Where the parameters of the branches are demanded, in terms of the predicate and the arguments of the `if`, as far
+/// as that can be said so.
 fn known_demands(branches: [&(FuncId, Vec<Demand>); 2], t: &Transform, args: &[Value]) -> Vec<Option<Demand>> {
     let known = |(id, demands): &(FuncId, Vec<Demand>), holds: bool| {
         let params = &t.program.function(*id).params;
@@ -106,8 +116,8 @@ fn known_demands(branches: [&(FuncId, Vec<Demand>); 2], t: &Transform, args: &[V
     known(branches[0], true).into_iter().zip(known(branches[1], false)).map(either).collect()
 }
 
-/// The reverse of one branch. Both branches take what either has given out, of these types; `own` marks what this one has. `told` marks
-/// arguments of which it also returns where they are demanded.
+/// The reverse of one branch. Both branches take what either has given out, of these types; `own` marks what this one
+/// has. `told` marks arguments of which it also returns where they are demanded.
 fn reverse_body(
     t: &mut Transform,
     op: &IfOp,

@@ -9,7 +9,13 @@ use crate::diff::vjp::Sweep;
 use crate::ir::{Builder, DType, Error, ForOp, FuncId, Function, Inst, Op, Type, Value, WhileOp};
 
 /// `while (c0, dc0), (inv, dinv) {cond, jvp body}`: the condition sees no tangents.
-pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &WhileOp, active: &[bool]) -> Result<(), Error> {
+pub(in crate::diff) fn forward(
+    t: &mut Transform,
+    walk: &mut Walk<'_>,
+    inst: &Inst,
+    op: &WhileOp,
+    active: &[bool],
+) -> Result<(), Error> {
     let b = walk.b;
     let useful = t.activity.reaching_args(&t.program, Through::Derivatives, inst, active);
     let tangents = walk.tangents(&inst.args);

@@ -10,8 +10,15 @@ use crate::diff::transform::Transform;
 use crate::diff::vjp::{Demanded, Sweep};
 use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Lowering, Op, Program, UnwindOp, Value};
 
-/// `for n, (c0, dc0), (inv, dinv), (xs, dxs) {jvp body}`: every group is followed by the tangents of its active members.
-pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &ForOp, active: &[bool]) -> Result<(), Error> {
+/// `for n, (c0, dc0), (inv, dinv), (xs, dxs) {jvp body}`: every group is followed by the tangents of its active
+/// members.
+pub(in crate::diff) fn forward(
+    t: &mut Transform,
+    walk: &mut Walk<'_>,
+    inst: &Inst,
+    op: &ForOp,
+    active: &[bool],
+) -> Result<(), Error> {
     let b = walk.b;
     let useful = t.activity.reaching_args(&t.program, Through::Derivatives, inst, active);
     let tangents = walk.tangents(&inst.args);
@@ -73,8 +80,8 @@ pub(super) fn forward_body(t: &mut Transform, op: &ForOp, masks: [&[bool]; 4]) -
 
 /// `unwind n, c0, inv, xs, a, g, r0 {body, vjp body}`.
 ///
-/// The running cotangents r start as what the invariants have so far, and the sweep over the body continues them: reading one slice of
-/// an invariant becomes one `add_at`, never an array of zeros per step.
+/// The running cotangents r start as what the invariants have so far, and the sweep over the body continues them:
+/// reading one slice of an invariant becomes one `add_at`, never an array of zeros per step.
 pub(in crate::diff) fn reverse(
     t: &mut Transform,
     sweep: &mut Sweep<'_>,
@@ -100,7 +107,8 @@ pub(in crate::diff) fn reverse(
     let body = carries_only(t, op, bwd, &passed.pattern)?;
     let a = pick_or_zeros(b, ct_ends, &carries, &sweep.values(op.results(&inst.results).0));
     let g: Vec<Value> = ct_ys.iter().copied().flatten().collect();
-    let r: Vec<Value> = pick(invariants, &inv).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();
+    let r: Vec<Value> =
+        pick(invariants, &inv).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();
     let new = UnwindOp {
         body,
         bwd,
@@ -148,18 +156,22 @@ fn reverse_step(
         let are: Vec<Outside> = vec![Outside::Changing; 1 + op.carries].into_iter().chain(fixed).chain(rows).collect();
         let params = t.program.function(bwd).params[..are.len()].to_vec();
         let grown = (0..op.carries).filter(|k| masks[0][*k]);
-        let grown: Vec<bool> = grown.map(|k| carried[k].join(lift.fixed(1 + k, &within[1 + k], outside_of(&params, &are)))).collect();
+        let grown: Vec<bool> =
+            grown.map(|k| carried[k].join(lift.fixed(1 + k, &within[1 + k], outside_of(&params, &are)))).collect();
         if any(&grown) {
             continue;
         }
         let around = Around::new(sweep.b, &t.program, bwd, (&params, &are), &within);
         let outside = |value| around.outside(value);
         let first = 1 + op.carries;
-        let mut of_invariants: Vec<Option<Demand>> = (0..op.invariants).map(|k| lift.summed(&within[first + k], outside)).collect();
+        let mut of_invariants: Vec<Option<Demand>> =
+            (0..op.invariants).map(|k| lift.summed(&within[first + k], outside)).collect();
         let insts = &t.program.function(bwd).insts;
         let is_known = |term: &Term| term.keys().any(|p| !matches!(outside(p.value()), Outside::Changing));
         let given = |value: Value| value == params[0] || !matches!(outside(value), Outside::Changing);
-        let counts = |term: &Term| is_known(term) || window_of(insts, term).is_some() || is_cheap(&t.program, insts, given, term);
+        let counts = |term: &Term| {
+            is_known(term) || window_of(insts, term).is_some() || is_cheap(&t.program, insts, given, term)
+        };
         let by_steps = |k: usize| masks[1][k] && of_invariants[k].is_none() && within[first + k].terms().all(counts);
         let by_steps: Vec<bool> = (0..op.invariants).map(by_steps).collect();
         if any(&by_steps) {
@@ -182,14 +194,19 @@ fn reverse_step(
     }
 }
 
-/// Whether the predicates of a term follow from what a step is given, its index among it, but not from the state of the loop, element by
-/// element: then to make them once more in all steps costs no more than the `select` that they come from. They fault where the loop does.
+/// Whether the predicates of a term follow from what a step is given, its index among it, but not from the state of the
+/// loop, element by element: then to make them once more in all steps costs no more than the `select` that they come
+/// from. They fault where the loop does.
 fn is_cheap(program: &Program, insts: &[Inst], given: impl Fn(Value) -> bool + Copy, term: &Term) -> bool {
     let is_cheap = |inst: &Inst| match &inst.op {
         Op::Row(row, _) => match row.lowering {
             Lowering::Map(_) | Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) => true,
             Lowering::View(_) | Lowering::Pick(_) => true,
-            Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Composed(_) => false,
+            Lowering::Dot
+            | Lowering::Line(_)
+            | Lowering::Routine(_)
+            | Lowering::Factored(..)
+            | Lowering::Composed(_) => false,
             Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
         },
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
@@ -197,8 +214,8 @@ fn is_cheap(program: &Program, insts: &[Inst], given: impl Fn(Value) -> bool + C
     term.keys().all(|p| slice_of(program, insts, is_cheap, given, p.value()).is_some())
 }
 
-/// How often the steps of a loop demand the elements of the marked invariants, each step in windows of its own or where predicates hold
-/// that it makes: sums over the same loop, which touch windows only.
+/// How often the steps of a loop demand the elements of the marked invariants, each step in windows of its own or where
+/// predicates hold that it makes: sums over the same loop, which touch windows only.
 fn weights(
     t: &mut Transform,
     sweep: &Sweep<'_>,
@@ -242,10 +259,13 @@ fn weights(
             for term in demand.terms().filter(|term| term.keys().all(changes)) {
                 let window = window_of(&b.insts(), term).cloned();
                 *weights = match window {
-                    Some(window) => b.push(window.op.clone(), [&[*weights], &window.args[1..]].concat(), vec![b.ty(*weights)])[0],
+                    Some(window) => {
+                        b.push(window.op.clone(), [&[*weights], &window.args[1..]].concat(), vec![b.ty(*weights)])[0]
+                    }
                     None => {
                         let ty = b.ty(*weights);
-                        let predicate = Demand::from_terms([term.clone()]).predicate(&b, &ty).expect("something changes");
+                        let predicate =
+                            Demand::from_terms([term.clone()]).predicate(&b, &ty).expect("something changes");
                         b.add(*weights, b.convert(predicate, ty.dtype))
                     }
                 };
@@ -264,9 +284,14 @@ fn weights(
     Ok(b.push(Op::For(new), args, types).split_off(op.carries))
 }
 
-/// One step of the adjoint, `bwd(i, c, inv, x, a, g, r) -> (a', r', h)`, where inv and x end with the predicates that are passed; masks of
-/// (c, inv, x, y).
-fn reverse_body(t: &mut Transform, op: &ForOp, masks: [&[bool]; 4], pattern: &Pattern) -> Result<(FuncId, Vec<Demand>), Error> {
+/// One step of the adjoint, `bwd(i, c, inv, x, a, g, r) -> (a', r', h)`, where inv and x end with the predicates that
+/// are passed; masks of (c, inv, x, y).
+fn reverse_body(
+    t: &mut Transform,
+    op: &ForOp,
+    masks: [&[bool]; 4],
+    pattern: &Pattern,
+) -> Result<(FuncId, Vec<Demand>), Error> {
     t.sweep("for_vjp", &[op.body], &masks, pattern, |t| {
         let [carries, inv, xs, ys] = masks;
         let function = t.program.function(op.body);
@@ -287,15 +312,16 @@ fn reverse_body(t: &mut Transform, op: &ForOp, masks: [&[bool]; 4], pattern: &Pa
         let starts = [&vec![None; 1 + c.len()], &r[..], &vec![None; x.len()]].concat();
         let varied = [&[false], carries, inv, xs].concat();
         let demands = pattern.demands(&b, &fixed, &passed_rows);
-        let cts: Vec<Demanded> = [a, g].concat().into_iter().zip(demands).map(|(ct, demand)| Some((ct?, demand))).collect();
+        let cts: Vec<Demanded> =
+            [a, g].concat().into_iter().zip(demands).map(|(ct, demand)| Some((ct?, demand))).collect();
         let pulled = t.pull(&b, op.body, &args, &varied, &cts, &starts)?;
         let cts = pick_or_zeros(&b, &pulled.cotangents, &varied, &args);
         Ok((b.finish(cts), pulled.demands))
     })
 }
 
-/// The step of a loop without what it emits, with parameters for the predicates that its adjoint takes; the body itself where it emits nothing
-/// and takes none.
+/// The step of a loop without what it emits, with parameters for the predicates that its adjoint takes; the body itself
+/// where it emits nothing and takes none.
 fn carries_only(t: &mut Transform, op: &ForOp, bwd: FuncId, pattern: &Pattern) -> Result<FuncId, Error> {
     let body = t.silent(op.body);
     if t.program.function(body).results.len() == op.carries && !pattern.has_predicates() {

@@ -7,7 +7,9 @@ use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, pick, spread};
 use crate::diff::transform::Transform;
 use crate::diff::vjp::{Demanded, Sweep, demanded};
-use crate::ir::{Builder, CallOp, CustomRule, Error, ErrorKind, FuncId, Function, Inst, Op, Program, Type, Value, linear_in};
+use crate::ir::{
+    Builder, CallOp, CustomRule, Error, ErrorKind, FuncId, Function, Inst, Op, Program, Type, Value, linear_in,
+};
 use crate::ops::{BROADCAST, CONSTANT};
 
 /// The call as it is, then `tangent(args, dargs)`.
@@ -23,8 +25,10 @@ pub(in crate::diff) fn forward(
     let tangent = match op.rule.as_ref().expect("calls without a rule have become their bodies") {
         CustomRule::Jvp { tangent } => *tangent,
         CustomRule::Vjp { .. } => {
-            let message =
-                format!("`{name}` has a custom_vjp, which forward mode cannot use; give it a custom_jvp, which serves both modes");
+            let message = format!(
+                "`{name}` has a custom_vjp, which forward mode cannot use; give it a custom_jvp, which serves both \
+                 modes"
+            );
             return Err(Error::new(ErrorKind::Unsupported, inst.pos.clone(), message));
         }
     };
@@ -53,7 +57,8 @@ pub(in crate::diff) fn reverse(
     let cts: Vec<Demanded> = match op.rule.as_ref().expect("calls without a rule have become their bodies") {
         CustomRule::Vjp { forward, backward } => {
             t.custom_backward = true;
-            // The values stay those of the call, so that a derivative never changes them; what forward computes of them is dead.
+            // The values stay those of the call, so that a derivative never changes them; what forward computes of them
+            // is dead.
             let forward = t.silent(*forward);
             let residuals = b.inline(t.program.function(forward), &args).split_off(inst.results.len());
             run_backward(t, sweep, function, inst, (op, *backward), residuals)?
@@ -74,8 +79,8 @@ pub(in crate::diff) fn reverse(
     Ok(())
 }
 
-/// The transpose of a function that is linear in its last arguments, of these types: it does not read what it is linear in, so zeros stand
-/// for them.
+/// The transpose of a function that is linear in its last arguments, of these types: it does not read what it is linear
+/// in, so zeros stand for them.
 fn transpose(
     t: &mut Transform,
     b: &Builder,
@@ -93,11 +98,13 @@ fn transpose(
     Ok(cts.map(|(ct, demand)| Some((ct?, demand))).collect())
 }
 
-/// The cotangents of the float arguments of a call with a custom backward function. Where not all of its results are demanded:
+/// The cotangents of the float arguments of a call with a custom backward function. Where not all of its results are
+/// demanded:
 ///
-/// - what is linear in the cotangents is the transpose of its transpose, and that takes its factors where they are demanded;
-/// - of what is not (it clips, say), an element counts where the result at its place does, if the function works element by element, and
-///   else if any result does.
+/// - what is linear in the cotangents is the transpose of its transpose, and that takes its factors where they are
+///   demanded;
+/// - of what is not (it clips, say), an element counts where the result at its place does, if the function works
+///   element by element, and else if any result does.
 fn run_backward(
     t: &mut Transform,
     sweep: &mut Sweep<'_>,
@@ -121,7 +128,8 @@ fn run_backward(
             let fixed = b.params(fixed.to_vec());
             let w: Vec<Option<Value>> = b.params(function.result_types()).into_iter().map(Some).collect();
             let found = transpose(t, &b, backward, &fixed, cts, &vec![true; cts.len()], &demanded(&w))?;
-            let found = found.into_iter().zip(cts).map(|(ct, ty)| ct.map_or_else(|| b.zeros(ty), |(ct, _)| ct)).collect();
+            let found =
+                found.into_iter().zip(cts).map(|(ct, ty)| ct.map_or_else(|| b.zeros(ty), |(ct, _)| ct)).collect();
             Ok(b.finish(found))
         })?;
         let types = t.program.function(backward).result_types();
@@ -135,7 +143,10 @@ fn run_backward(
         let demand = match sweep.any_demanded(&inst.results) {
             _ if everywhere => Demand::everywhere(),
             None => Demand::everywhere(),
-            Some(_) if types.iter().all(|ty| ty.shape == b.ty(ct).shape) && is_elementwise(t.program.function(backward)) => {
+            Some(_)
+                if types.iter().all(|ty| ty.shape == b.ty(ct).shape)
+                    && is_elementwise(t.program.function(backward)) =>
+            {
                 let mut demand = Demand::default();
                 cts.iter().flatten().for_each(|(_, more)| demand.add(b, &b.ty(ct), more.clone()));
                 demand
@@ -156,7 +167,9 @@ fn is_elementwise(function: &Function) -> bool {
     let is = |inst: &Inst| match &inst.op {
         Op::Row(row, _) => {
             let alike = || inst.args.iter().all(|arg| function.ty(*arg).shape == function.ty(inst.results[0]).shape);
-            **row == CONSTANT || (**row == BROADCAST && function.ty(inst.args[0]).rank() == 0) || (row.lowering.is_elementwise() && alike())
+            **row == CONSTANT
+                || (**row == BROADCAST && function.ty(inst.args[0]).rank() == 0)
+                || (row.lowering.is_elementwise() && alike())
         }
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
     };
@@ -167,7 +180,10 @@ fn check_linear(t: &Transform, inst: &Inst, tangent: FuncId, args: usize) -> Res
     let function = t.program.function(tangent);
     let seeds: Vec<bool> = (0..function.params.len()).map(|k| k >= args).collect();
     let nonlinear = |error: Error| {
-        let message = format!("the tangent function of a custom_jvp must be linear in the tangents to be transposed: {}", error.message);
+        let message = format!(
+            "the tangent function of a custom_jvp must be linear in the tangents to be transposed: {}",
+            error.message
+        );
         Error::new(ErrorKind::Argument, error.pos, message).at(&inst.pos)
     };
     linear_in(&t.program, tangent, &seeds).map_err(nonlinear).map(drop)

@@ -1,16 +1,28 @@
-//! An unwind whose bwd is not linear in its cotangents (a custom rule clips them, say), differentiated in reverse mode again: as two
-//! loops, one that stores its states and one that walks back over them.
+//! An unwind whose bwd is not linear in its cotangents (a custom rule clips them, say), differentiated in reverse mode
+//! again: as two loops, one that stores its states and one that walks back over them.
 
 use crate::diff::transform::Transform;
 use crate::diff::vjp::Sweep;
-use crate::ir::{Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Type, UnwindArgs, UnwindOp, Value};
+use crate::ir::{
+    Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Type, UnwindArgs, UnwindOp, Value,
+};
 use crate::ops;
 
-/// The reverse sweep over the expansion, with respect to the cotangents. Stored states need a length known before the run.
-pub(super) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, function: &Function, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
+/// The reverse sweep over the expansion, with respect to the cotangents. Stored states need a length known before the
+/// run.
+pub(super) fn reverse(
+    t: &mut Transform,
+    sweep: &mut Sweep<'_>,
+    function: &Function,
+    inst: &Inst,
+    op: &UnwindOp,
+) -> Result<(), Error> {
     let (args, varied) = (sweep.values(&inst.args), sweep.varied(&inst.args));
     let Some(bound) = known_count(function, inst.args[0]).or((op.bound > 0).then_some(op.bound)) else {
-        return Err(refused(inst, "its states are stored, and for that its number of steps must be known before the run"));
+        return Err(refused(
+            inst,
+            "its states are stored, and for that its number of steps must be known before the run",
+        ));
     };
     let expansion = expand(t, inst, op, bound)?;
     let cts = sweep.demanded(&inst.results);
@@ -26,8 +38,8 @@ pub(super) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, function: &Funct
 /// What is not done for a loop with such a rule.
 pub(super) fn refused(inst: &Inst, why: &str) -> Error {
     let message = format!(
-        "the backward step of this loop has a custom_vjp that is not linear in its cotangents (it clips, say); to differentiate it in \
-         reverse mode again, {why}"
+        "the backward step of this loop has a custom_vjp that is not linear in its cotangents (it clips, say); to \
+         differentiate it in reverse mode again, {why}"
     );
     Error::new(ErrorKind::Unsupported, inst.pos.clone(), message)
 }
@@ -36,12 +48,15 @@ pub(super) fn refused(inst: &Inst, why: &str) -> Error {
 pub(in crate::diff) fn known_count(function: &Function, count: Value) -> Option<usize> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&count))?;
     match &inst.op {
-        Op::Row(row, attrs) if *row == &ops::CONSTANT => Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0)),
+        Op::Row(row, attrs) if *row == &ops::CONSTANT => {
+            Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0))
+        }
         Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
-/// `(n, c0, inv, xs, a, g, r0) -> (a', r', h)` as `for` over the body, which emits its states, and `for` over bwd, which reads them from the last on.
+/// `(n, c0, inv, xs, a, g, r0) -> (a', r', h)` as `for` over the body, which emits its states, and `for` over bwd,
+/// which reads them from the last on.
 fn expand(t: &mut Transform, inst: &Inst, op: &UnwindOp, bound: usize) -> Result<FuncId, Error> {
     let (storing, walking) = (storing_body(t, op)?, walking_body(t, op, bound)?);
     let bwd = t.program.function(op.bwd);
@@ -53,7 +68,8 @@ fn expand(t: &mut Transform, inst: &Inst, op: &UnwindOp, bound: usize) -> Result
     let UnwindArgs { carries, invariants, streams, adjoints, emitted, running, .. } = op.args(&types);
     let params = |types: &[&Type]| b.params(types.iter().map(|ty| (*ty).clone()));
     let n = b.param(Type::scalar(DType::I64));
-    let (c, inv, xs, a) = (params(carries), params(invariants), b.params(streams.iter().map(|ty| streamed(ty))), params(adjoints));
+    let (c, inv, xs, a) =
+        (params(carries), params(invariants), b.params(streams.iter().map(|ty| streamed(ty))), params(adjoints));
     let (g, r) = (b.params(emitted.iter().map(|ty| streamed(ty))), params(running));
     let rows = bwd.result_types()[op.adjoints + op.running..].to_vec();
 

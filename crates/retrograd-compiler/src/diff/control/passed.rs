@@ -1,9 +1,10 @@
-//! Demands across the border of a body: the predicates of what it returns go in as arguments, and where its parameters are demanded comes
-//! out in terms of these.
+//! Demands across the border of a body: the predicates of what it returns go in as arguments, and where its parameters
+//! are demanded comes out in terms of these.
 //!
-//! An adjoint carries cotangents alone, so a demand that goes from step to step of a loop must hold in every step. That of a carry is in
-//! terms of predicates that no step changes: those of its end, and those that are invariants of the loop anyway. Where a step demands a
-//! carry otherwise (the neighbours of what was demanded, say), all of it is, if anything of the loop is.
+//! An adjoint carries cotangents alone, so a demand that goes from step to step of a loop must hold in every step. That
+//! of a carry is in terms of predicates that no step changes: those of its end, and those that are invariants of the
+//! loop anyway. Where a step demands a carry otherwise (the neighbours of what was demanded, say), all of it is, if
+//! anything of the loop is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,8 @@ pub(super) struct Passed {
     pub(super) pattern: Pattern,
 }
 
-/// What a body is built for: shapes of the predicates, and the demands of its results, each a list of terms, in terms of their numbers.
+/// What a body is built for: shapes of the predicates, and the demands of its results, each a list of terms, in terms
+/// of their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::diff) struct Pattern {
     fixed: Vec<Vec<usize>>,
@@ -45,13 +47,19 @@ impl Passed {
             }
         };
         for (demands, streamed) in [(results, false), (emitted, true)] {
-            demands.iter().flat_map(Demand::terms).flat_map(Term::keys).for_each(|predicate| number(*predicate, streamed));
+            demands
+                .iter()
+                .flat_map(Demand::terms)
+                .flat_map(Term::keys)
+                .for_each(|predicate| number(*predicate, streamed));
         }
         let place = |list: &[Value], value: Value| list.iter().position(|other| *other == value);
         let term = |term: &Term, streamed: bool| {
             let at = |p: &Predicate| match (streamed, p) {
                 (true, Predicate::Each(value)) => place(&rows, *value).map(|k| fixed.len() + k),
-                (true, Predicate::Whole(value)) | (false, Predicate::Whole(value) | Predicate::Each(value)) => place(&fixed, *value),
+                (true, Predicate::Whole(value)) | (false, Predicate::Whole(value) | Predicate::Each(value)) => {
+                    place(&fixed, *value)
+                }
             };
             term.iter().map(|(p, holds)| (at(p).expect("every predicate has a number"), *holds)).collect()
         };
@@ -60,7 +68,8 @@ impl Passed {
         let demands = demands.map(|(demand, streamed)| demand.terms().map(|t| term(t, streamed)).collect()).collect();
         let shape = |value: &Value| b.ty(*value).shape;
         let row_shape = |value: &Value| b.ty(*value).shape[1..].to_vec();
-        let pattern = Pattern { fixed: fixed.iter().map(shape).collect(), rows: rows.iter().map(row_shape).collect(), demands };
+        let pattern =
+            Pattern { fixed: fixed.iter().map(shape).collect(), rows: rows.iter().map(row_shape).collect(), demands };
         Passed { fixed, rows, pattern }
     }
 }
@@ -83,7 +92,8 @@ impl Pattern {
     /// The demands of the results, given the parameters.
     pub(super) fn demands(&self, b: &Builder, fixed: &[Value], rows: &[Value]) -> Vec<Demand> {
         let params: Vec<Value> = fixed.iter().chain(rows).copied().collect();
-        let term = |term: &Vec<(usize, bool)>| term.iter().map(|(k, holds)| (Predicate::new(b, params[*k]), *holds)).collect();
+        let term =
+            |term: &Vec<(usize, bool)>| term.iter().map(|(k, holds)| (Predicate::new(b, params[*k]), *holds)).collect();
         self.demands.iter().map(|terms| Demand::from_terms(terms.iter().map(term))).collect()
     }
 }
@@ -117,7 +127,8 @@ impl<'s> Lift<'s> {
             true => t.activity.reaching_args(&t.program, Through::Derivatives, inst, &everywhere),
             false => vec![false; inst.args.len()],
         };
-        let partly: Vec<Value> = inst.results.iter().zip(&everywhere).filter(|(_, every)| !**every).map(|(v, _)| *v).collect();
+        let partly: Vec<Value> =
+            inst.results.iter().zip(&everywhere).filter(|(_, every)| !**every).map(|(v, _)| *v).collect();
         let partly: Vec<Value> = partly.into_iter().filter(|v| !sweep.demand(*v).is_nowhere()).collect();
         let anything = (!partly.is_empty()).then(|| sweep.any_demanded(&partly)).flatten();
         Lift { b: sweep.b, reached, anything }
@@ -132,7 +143,8 @@ impl<'s> Lift<'s> {
         lifted.map_or_else(|| self.unknown(k), |lifted| lifted.refined(self.b))
     }
 
-    /// The same where the steps add up: a row of truths counts in any step. None where a step says it by truths of its own.
+    /// The same where the steps add up: a row of truths counts in any step. None where a step says it by truths of its
+    /// own.
     pub(super) fn summed(&self, demand: &Demand, outside: impl Fn(Value) -> Outside) -> Option<Demand> {
         let b = self.b;
         let lifted = demand.lifted(|p, holds| match outside(p.value()) {
@@ -149,10 +161,13 @@ impl<'s> Lift<'s> {
     /// The demand of a stream of that type, argument k of the loop, of which each step demands its row so.
     pub(super) fn streamed(&self, k: usize, ty: &Type, demand: &Demand, outside: impl Fn(Value) -> Outside) -> Demand {
         let b = self.b;
-        let repeated = |value: Value, axes: std::ops::Range<usize>| b.broadcast(value, &ty.shape, &axes.collect::<Vec<_>>());
+        let repeated =
+            |value: Value, axes: std::ops::Range<usize>| b.broadcast(value, &ty.shape, &axes.collect::<Vec<_>>());
         let lifted = demand.lifted(|p, holds| match (outside(p.value()), p) {
             (Outside::Fixed(value), Predicate::Whole(_)) => Some((Predicate::Whole(value), holds)),
-            (Outside::Fixed(value), Predicate::Each(_)) => Some((Predicate::new(b, repeated(value, 1..ty.rank())), holds)),
+            (Outside::Fixed(value), Predicate::Each(_)) => {
+                Some((Predicate::new(b, repeated(value, 1..ty.rank())), holds))
+            }
             (Outside::Row(stream), _) => Some((Predicate::new(b, repeated(stream, 0..b.ty(stream).rank())), holds)),
             (Outside::Changing, _) => None,
         });
@@ -168,8 +183,8 @@ impl<'s> Lift<'s> {
     }
 }
 
-/// What the parameters of a step are outside, by their values. Demands that go from step to step are in terms of these alone: what is made
-/// outside would be another value each time.
+/// What the parameters of a step are outside, by their values. Demands that go from step to step are in terms of these
+/// alone: what is made outside would be another value each time.
 pub(super) fn outside_of<'p>(params: &'p [Value], are: &'p [Outside]) -> impl Fn(Value) -> Outside + Copy + 'p {
     move |value| params.iter().position(|param| *param == value).map_or(Outside::Changing, |k| are[k])
 }
@@ -183,8 +198,8 @@ pub(super) struct Around<'p> {
 }
 
 impl<'p> Around<'p> {
-    /// Of a step whose first parameters are these outside. Predicates that it makes of what no step changes are made once more, before the
-    /// loop: what is computed there for the step may be demanded where they hold.
+    /// Of a step whose first parameters are these outside. Predicates that it makes of what no step changes are made
+    /// once more, before the loop: what is computed there for the step may be demanded where they hold.
     pub(super) fn new(
         b: &Builder,
         program: &Program,
@@ -194,12 +209,14 @@ impl<'p> Around<'p> {
     ) -> Around<'p> {
         let step = program.function(step);
         let mut around = Around { params, are, invariant: BTreeMap::new() };
-        let predicates: BTreeSet<Value> = demands.iter().flat_map(Demand::terms).flat_map(Term::keys).map(|p| p.value()).collect();
+        let predicates: BTreeSet<Value> =
+            demands.iter().flat_map(Demand::terms).flat_map(Term::keys).map(|p| p.value()).collect();
         for predicate in predicates.into_iter().filter(|p| !params.contains(p)) {
             let known = |value: Value| around.fixed(value).is_some();
             if let Some(slice) = total_slice(program, &step.insts, |value| step.ty(value).dtype, known, predicate) {
                 for inst in step.insts.iter().filter(|inst| inst.results.iter().any(|result| slice.contains(result))) {
-                    // Of a branch the slice holds what the predicate depends on; the rest of what is passed matters to other results.
+                    // Of a branch the slice holds what the predicate depends on; the rest of what is passed matters to
+                    // other results.
                     let fixed = |arg: &Value| around.fixed(*arg).unwrap_or_else(|| b.zeros(step.ty(*arg)));
                     let args = inst.args.iter().map(fixed).collect();
                     around.invariant.extend(inst.results.iter().copied().zip(b.copy(step, inst, args)));
@@ -218,12 +235,14 @@ impl<'p> Around<'p> {
 
     /// What a value of the step is.
     pub(super) fn outside(&self, value: Value) -> Outside {
-        self.invariant.get(&value).map_or_else(|| outside_of(self.params, self.are)(value), |value| Outside::Fixed(*value))
+        self.invariant
+            .get(&value)
+            .map_or_else(|| outside_of(self.params, self.are)(value), |value| Outside::Fixed(*value))
     }
 }
 
-/// The backward slice of a value that no step changes and that can be computed where the loop has no steps, without what is known outside;
-/// none of any other value.
+/// The backward slice of a value that no step changes and that can be computed where the loop has no steps, without
+/// what is known outside; none of any other value.
 pub(super) fn total_slice(
     program: &Program,
     insts: &[Inst],
@@ -234,8 +253,8 @@ pub(super) fn total_slice(
     slice_of(program, insts, |inst| is_total(program, inst, &dtype), known, value)
 }
 
-/// The backward slice of a value without what is known; none of a value that also depends on something that is neither known nor made here,
-/// or made by an instruction that is not wanted.
+/// The backward slice of a value without what is known; none of a value that also depends on something that is neither
+/// known nor made here, or made by an instruction that is not wanted.
 pub(super) fn slice_of(
     program: &Program,
     insts: &[Inst],

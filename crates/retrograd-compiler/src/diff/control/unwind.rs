@@ -52,8 +52,15 @@ impl Active {
     }
 }
 
-/// `unwind n, (c0, dc0), …, (r0, dr0) {jvp body, jvp bwd}`: every group is followed by the tangents of its active members.
-pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &UnwindOp, wanted: &[bool]) -> Result<(), Error> {
+/// `unwind n, (c0, dc0), …, (r0, dr0) {jvp body, jvp bwd}`: every group is followed by the tangents of its active
+/// members.
+pub(in crate::diff) fn forward(
+    t: &mut Transform,
+    walk: &mut Walk<'_>,
+    inst: &Inst,
+    op: &UnwindOp,
+    wanted: &[bool],
+) -> Result<(), Error> {
     let b = walk.b;
     let tangents = walk.tangents(&inst.args);
     let active = Active::new(t, inst, op, &present(&tangents), wanted);
@@ -120,13 +127,15 @@ fn forward_bwd(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<Func
     })
 }
 
-/// Reverse over reverse is reverse over forward. With cotangents w of (a', r', h), let T be the transpose of bwd with respect to (a, g, r);
-/// bwd is linear in them, so T reads none of them, and undoes the steps of bwd forwards in time:
+/// Reverse over reverse is reverse over forward. With cotangents w of (a', r', h), let T be the transpose of bwd with
+/// respect to (a, g, r); bwd is linear in them, so T reads none of them, and undoes the steps of bwd forwards in time:
 ///
-/// `ascent = for n, (c0, w), inv, (xs, wh) {(c, w) ↦ (body c, T(c, w))}` ends with the cotangents of a and r0 and emits those of g.
+/// `ascent = for n, (c0, w), inv, (xs, wh) {(c, w) ↦ (body c, T(c, w))}` ends with the cotangents of a and r0 and emits
+/// those of g.
 ///
-/// What the results weigh, ⟨w, unwind(…, a, g, r0)⟩, is ⟨ascent(…, w), (a, r0, g)⟩ whatever the states are. So the cotangents of c0, inv
-/// and xs are what the ascent pulls back from (a, r0, g): the adjoint of a loop like any other, and nothing is materialised.
+/// What the results weigh, ⟨w, unwind(…, a, g, r0)⟩, is ⟨ascent(…, w), (a, r0, g)⟩ whatever the states are. So the
+/// cotangents of c0, inv and xs are what the ascent pulls back from (a, r0, g): the adjoint of a loop like any other,
+/// and nothing is materialised.
 ///
 /// Where bwd is not linear, w depends on (a, g, r), which run the other way: then the unwind is expanded.
 pub(in crate::diff) fn reverse(
@@ -145,15 +154,17 @@ pub(in crate::diff) fn reverse(
     }
 }
 
-/// The loop itself computed the states that are computed again here, so that a rule which is not linear would be applied to parts of a
-/// cotangent instead of their sum.
+/// The loop itself computed the states that are computed again here, so that a rule which is not linear would be
+/// applied to parts of a cotangent instead of their sum.
 fn refuse_parts(t: &Transform, sweep: &Sweep<'_>, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
     let varied = sweep.varied(&inst.args);
     let UnwindArgs { carries, invariants, streams, .. } = op.args(&varied);
     let vary = any(carries) || any(invariants) || any(streams);
     let is_custom = op.linearity == Linearity::Custom || t.has_once(op.body) || t.has_once(op.bwd);
     match vary && is_custom {
-        true => Err(expanded::refused(inst, "only its cotangents may vary, not what the loop itself starts from and reads")),
+        true => {
+            Err(expanded::refused(inst, "only its cotangents may vary, not what the loop itself starts from and reads"))
+        }
         false => Ok(()),
     }
 }
@@ -165,8 +176,12 @@ fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &Un
     let (transpose, passed, demands) = transposed_step(t, sweep, inst, op, &weighed)?;
     let (values, varied) = (op.args(&inst.args), sweep.varied(&inst.args));
     let varied = op.args(&varied);
-    let starts: Vec<Option<Value>> =
-        values.invariants.iter().zip(varied.invariants).map(|(v, varied)| varied.then(|| sweep.take(*v)).flatten()).collect();
+    let starts: Vec<Option<Value>> = values
+        .invariants
+        .iter()
+        .zip(varied.invariants)
+        .map(|(v, varied)| varied.then(|| sweep.take(*v)).flatten())
+        .collect();
 
     let through = op.adjoints + op.running;
     let marks = [&weighed.adjoints[..], &weighed.running].concat();
@@ -182,7 +197,8 @@ fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &Un
     let invariants = [varied.invariants, &still(&passed.fixed)].concat();
     let asked = [&[false], varied.carries, &still(&carried), &invariants, varied.streams, &still(&rows)].concat();
     let starts = [absent(1 + ascent.carries), starts, absent(args.len() - 1 - ascent.carries - op.invariants)].concat();
-    let ends = [(values.adjoints, &weighed.adjoints), (values.running, &weighed.running), (values.emitted, &weighed.emitted)];
+    let ends =
+        [(values.adjoints, &weighed.adjoints), (values.running, &weighed.running), (values.emitted, &weighed.emitted)];
     let ends: Vec<Value> = ends.iter().flat_map(|(values, marks)| pick(values, marks)).collect();
     let cts: Vec<Option<Value>> = sweep.values(&ends).into_iter().map(Some).collect();
     let pulled = t.pull(b, id, &args, &asked, &demanded(&cts), &starts)?;
@@ -191,10 +207,17 @@ fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &Un
     let (_, carries, invariants, streams) = ascent.args(&pulled.cotangents);
     let demands: Vec<&Demand> = pulled.demands.iter().collect();
     let (_, of_carries, of_invariants, of_streams) = ascent.args(&demands);
-    let states =
-        [(values.carries, carries, of_carries), (values.invariants, invariants, of_invariants), (values.streams, streams, of_streams)];
+    let states = [
+        (values.carries, carries, of_carries),
+        (values.invariants, invariants, of_invariants),
+        (values.streams, streams, of_streams),
+    ];
     let states = states.into_iter().flat_map(|(values, cts, demands)| {
-        values.iter().zip(cts).zip(demands).filter_map(|((value, ct), demand)| Some(((*value, (*ct)?), (*demand).clone())))
+        values
+            .iter()
+            .zip(cts)
+            .zip(demands)
+            .filter_map(|((value, ct), demand)| Some(((*value, (*ct)?), (*demand).clone())))
     });
     for ((value, ct), demand) in ends.chain(states) {
         sweep.add_where(value, ct, demand);
@@ -220,17 +243,23 @@ fn transposed_step(
         let values = op.args(&inst.args);
         let [invariants, streams] = [values.invariants, values.streams].map(|group| sweep.values(group));
         let changing = |count: usize| vec![Outside::Changing; count].into_iter();
-        let are = changing(1 + op.carries).chain(invariants.into_iter().map(Outside::Fixed)).chain(streams.into_iter().map(Outside::Row));
-        let are = are.chain(changing(op.adjoints + op.emitted + op.running + weighed.results().iter().filter(|mark| **mark).count()));
-        let predicates = passed.fixed.iter().map(|p| Outside::Fixed(*p)).chain(passed.rows.iter().map(|p| Outside::Row(*p)));
+        let are = changing(1 + op.carries)
+            .chain(invariants.into_iter().map(Outside::Fixed))
+            .chain(streams.into_iter().map(Outside::Row));
+        let are = are.chain(changing(
+            op.adjoints + op.emitted + op.running + weighed.results().iter().filter(|mark| **mark).count(),
+        ));
+        let predicates =
+            passed.fixed.iter().map(|p| Outside::Fixed(*p)).chain(passed.rows.iter().map(|p| Outside::Row(*p)));
         let are: Vec<Outside> = are.chain(predicates).collect();
         let params = t.program.function(transpose).params.clone();
         let first = 1 + op.carries + op.invariants + op.streams;
         let (of_g, of_r) = (first + op.adjoints, first + op.adjoints + op.emitted);
         let grow = |list: &mut [Demand], marks: &[bool], first: usize| {
             let each = (0..marks.len()).filter(|k| marks[*k]);
-            let grown: Vec<bool> =
-                each.map(|k| list[k].join(lift.fixed(first + k, &within[first + k], outside_of(&params, &are)))).collect();
+            let grown: Vec<bool> = each
+                .map(|k| list[k].join(lift.fixed(first + k, &within[first + k], outside_of(&params, &are))))
+                .collect();
             any(&grown)
         };
         if grow(&mut a, &weighed.adjoints, first) | grow(&mut r, &weighed.running, of_r) {
@@ -239,14 +268,15 @@ fn transposed_step(
         let around = Around::new(sweep.b, &t.program, transpose, (&params, &are), &within);
         let outside = |value| around.outside(value);
         let ty = |k: usize| sweep.b.ty(sweep.value(values.emitted[k]));
-        let g: Vec<Demand> = (0..op.emitted).map(|k| lift.streamed(of_g + k, &ty(k), &within[of_g + k], outside)).collect();
+        let g: Vec<Demand> =
+            (0..op.emitted).map(|k| lift.streamed(of_g + k, &ty(k), &within[of_g + k], outside)).collect();
         let demands = [pick(&a, &weighed.adjoints), pick(&r, &weighed.running), pick(&g, &weighed.emitted)].concat();
         return Ok((transpose, passed, demands));
     }
 }
 
-/// Which of (a, g, r) reach a result that has a cotangent, and which of the streams h have one. Varied or not: a cotangent that is
-/// itself not asked for still weighs how the states change.
+/// Which of (a, g, r) reach a result that has a cotangent, and which of the streams h have one. Varied or not: a
+/// cotangent that is itself not asked for still weighs how the states change.
 #[derive(Debug)]
 struct Weighed {
     adjoints: Vec<bool>,
@@ -287,7 +317,8 @@ fn ascent(
     let body = ascending_body(t, op, weighed, transpose, &passed.pattern)?;
     let function = t.program.function(body);
     let w = weighed.adjoints.iter().chain(&weighed.running).filter(|mark| **mark).count();
-    let ascent = ForOp { body, carries: op.carries + w, invariants: op.invariants + passed.fixed.len(), bound: op.bound };
+    let ascent =
+        ForOp { body, carries: op.carries + w, invariants: op.invariants + passed.fixed.len(), bound: op.bound };
     let step = function.result_types();
     let (ends, rows) = ascent.results(&step);
     let ends = ends.iter().cloned().chain(rows.iter().map(|row| row.stream(op.bound))).collect();
@@ -297,9 +328,14 @@ fn ascent(
     Ok((ascent, t.program.add(b.finish(results))))
 }
 
-/// T as a function of (i, c, inv, x, a, g, r, w, wh, predicates), where w and wh are cotangents of the weighed (a', r') and h, to the
-/// cotangents of the a, r and g that reach them, in this order.
-fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed, pattern: &Pattern) -> Result<(FuncId, Vec<Demand>), Error> {
+/// T as a function of (i, c, inv, x, a, g, r, w, wh, predicates), where w and wh are cotangents of the weighed (a', r')
+/// and h, to the cotangents of the a, r and g that reach them, in this order.
+fn transposed(
+    t: &mut Transform,
+    op: &UnwindOp,
+    weighed: &Weighed,
+    pattern: &Pattern,
+) -> Result<(FuncId, Vec<Demand>), Error> {
     t.sweep("unwind_transpose", &[op.body, op.bwd], &weighed.masks(), pattern, |t| {
         let function = t.program.function(op.bwd);
         let b = Builder::new(format!("{}_transpose", function.name));
@@ -307,7 +343,8 @@ fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed, pattern: &Pat
         let w = b.params(pick(&function.result_types(), &weighed.results()));
         let (fixed, rows) = (pattern.fixed_params(&b), pattern.row_params(&b));
         let demands = pattern.demands(&b, &fixed, &rows);
-        let w: Vec<Demanded> = spread(&w, &weighed.results()).into_iter().zip(demands).map(|(w, demand)| Some((w?, demand))).collect();
+        let w: Vec<Demanded> =
+            spread(&w, &weighed.results()).into_iter().zip(demands).map(|(w, demand)| Some((w?, demand))).collect();
         let still = vec![false; 1 + op.carries + op.invariants + op.streams];
         let varied = [&still, &weighed.adjoints, &weighed.emitted, &weighed.running].map(Vec::as_slice).concat();
         let pulled = t.pull(&b, op.bwd, &args, &varied, &w, &vec![None; args.len()])?;
@@ -320,7 +357,13 @@ fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed, pattern: &Pat
 }
 
 /// `body₂(i, (c, w), inv, (x, wh)) -> ((body c, T(c, w)), wg)`, where inv and wh end with the predicates that T takes.
-fn ascending_body(t: &mut Transform, op: &UnwindOp, weighed: &Weighed, transpose: FuncId, pattern: &Pattern) -> Result<FuncId, Error> {
+fn ascending_body(
+    t: &mut Transform,
+    op: &UnwindOp,
+    weighed: &Weighed,
+    transpose: FuncId,
+    pattern: &Pattern,
+) -> Result<FuncId, Error> {
     assert_linear(t, op, transpose);
     t.build("unwind_ascent", &[op.body, op.bwd, transpose], &weighed.masks(), |t| {
         let (body, bwd) = (t.program.function(op.body), t.program.function(op.bwd));
@@ -352,7 +395,10 @@ fn assert_linear(t: &mut Transform, op: &UnwindOp, transpose: FuncId) {
     let every = vec![true; t.program.function(transpose).results.len()];
     let reads = t.activity.reaching_params(&t.program, Through::Values, transpose, &every);
     let UnwindArgs { adjoints, emitted, running, .. } = op.args(&reads[..t.program.function(op.bwd).params.len()]);
-    assert!(!any(adjoints) && !any(emitted) && !any(running), "a backward step that is not linear in its cotangents is marked");
+    assert!(
+        !any(adjoints) && !any(emitted) && !any(running),
+        "a backward step that is not linear in its cotangents is marked"
+    );
 }
 
 /// An unwind, with the types that its bwd says.

@@ -57,7 +57,8 @@ pub(super) fn lex<'t>(text: &'t str, file: &Arc<str>) -> Result<Vec<Token<'t>>, 
             _ if first.is_whitespace() => first.len_utf8(),
             _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             _ => {
-                let (kind, length) = token(rest).map_err(|message| Error::new(ErrorKind::Parse, Pos::new(file.clone(), line), message))?;
+                let (kind, length) = token(rest)
+                    .map_err(|message| Error::new(ErrorKind::Parse, Pos::new(file.clone(), line), message))?;
                 tokens.push(Token { kind, line });
                 length
             }

@@ -31,10 +31,11 @@
 //! literal     = 1.5 | inf | nan | 3 | true | f64[2,2] [[1.0, 2.0], [3.0, 4.0]]
 //! ```
 //!
-//! Empty groups, empty attributes, `bound=0` and `custom=0` (bwd is linear) are left out. Space and line ends separate only; `//` starts a comment. Values may
-//! have any name of letters and digits after `%`; printing numbers them in order of definition. Without `@` an instruction is at
-//! its own line of the text; `{:#}` prints the positions that instructions carry. An array without elements is `[]` after its type,
-//! a NaN with unusual bits `nan(0x7ff0000000000001)`.
+//! Empty groups, empty attributes, `bound=0` and `custom=0` (bwd is linear) are left out. Space and line ends separate
+//! only; `//` starts a comment. Values may have any name of letters and digits after `%`; printing numbers them in
+//! order of definition. Without `@` an instruction is at its own line of the text; `{:#}` prints the positions that
+//! instructions carry. An array without elements is `[]` after its type, a NaN with unusual bits
+//! `nan(0x7ff0000000000001)`.
 
 mod lex;
 mod parse;

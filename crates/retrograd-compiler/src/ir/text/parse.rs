@@ -9,13 +9,16 @@ use super::lex::{Kind, Token, lex};
 use crate::ir::array::{Array, Data};
 use crate::ir::attr::{Attr, AttrKind, Attrs};
 use crate::ir::error::{Error, ErrorKind, Pos};
-use crate::ir::program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindOp, Value, WhileOp};
+use crate::ir::program::{
+    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindOp, Value, WhileOp,
+};
 use crate::ir::row::Row;
 use crate::ir::types::{DType, Type};
 
 /// Reads a Program; `lookup` gives the row of an op, `file` names the text in positions and errors.
 ///
-/// What is read is well formed but not verified: pass it to [`verify`](crate::ir::verify). `ops::parse` knows the built-in rows.
+/// What is read is well formed but not verified: pass it to [`verify`](crate::ir::verify). `ops::parse` knows the
+/// built-in rows.
 ///
 /// ```
 /// use retrograd_compiler::{ir, ops};
@@ -174,7 +177,10 @@ impl<'t> Parser<'t> {
         let found: Vec<Type> = results.iter().map(|v| self.types[v.0 as usize].clone()).collect();
         if found != signature {
             let names = |types: &[Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            return self.fail(line, format!("`{name}` says that it returns ({}), found ({})", names(&signature), names(&found)));
+            return self.fail(
+                line,
+                format!("`{name}` says that it returns ({}), found ({})", names(&signature), names(&found)),
+            );
         }
         self.mark("}")?;
         Ok(Function { name, params, insts, results, types: std::mem::take(&mut self.types) })
@@ -241,7 +247,9 @@ impl<'t> Parser<'t> {
             self.next();
             return Ok(Pos::unknown());
         }
-        let Kind::Text(file) = self.peek().clone() else { return self.expected("a file between quotes or `unknown` after `@`") };
+        let Kind::Text(file) = self.peek().clone() else {
+            return self.expected("a file between quotes or `unknown` after `@`");
+        };
         self.next();
         self.mark(":")?;
         Ok(Pos::new(file, self.integer("a line number")?))
@@ -249,7 +257,8 @@ impl<'t> Parser<'t> {
 
     fn row(&mut self, name: &str) -> Result<(Op, Vec<Value>), Error> {
         let Some(row) = (self.lookup)(name) else {
-            let known = |name: &str| (self.lookup)(name).is_some() || ["if", "for", "while", "unwind", "call"].contains(&name);
+            let known =
+                |name: &str| (self.lookup)(name).is_some() || ["if", "for", "while", "unwind", "call"].contains(&name);
             let hint = nearest(name, &known).map_or(String::new(), |name| format!("; did you mean `{name}`?"));
             return self.fail(self.tokens[self.at - 1].line, format!("unknown op `{name}`{hint}"));
         };
@@ -327,7 +336,21 @@ impl Parser<'_> {
         let [body, bwd, bound, custom] = self.settings("unwind", ["body", "bwd", "bound", "custom"])?;
         let (body, bwd, bound) = (self.body(body, "body")?, self.body(bwd, "bwd")?, bound.unwrap_or(0));
         let linearity = if custom.unwrap_or(0) == 0 { Linearity::Linear } else { Linearity::Custom };
-        Ok((Op::Unwind(UnwindOp { body, bwd, carries, invariants, streams, adjoints, emitted, running, bound, linearity }), args))
+        Ok((
+            Op::Unwind(UnwindOp {
+                body,
+                bwd,
+                carries,
+                invariants,
+                streams,
+                adjoints,
+                emitted,
+                running,
+                bound,
+                linearity,
+            }),
+            args,
+        ))
     }
 
     fn conditional_loop(&mut self) -> Result<(Op, Vec<Value>), Error> {
@@ -342,9 +365,10 @@ impl Parser<'_> {
         let rule = match (forward.or(backward), tangent) {
             (None, None) => None,
             (None, Some(_)) => Some(CustomRule::Jvp { tangent: self.body(tangent, "tangent")? }),
-            (Some(_), None) => {
-                Some(CustomRule::Vjp { forward: self.body(forward, "forward")?, backward: self.body(backward, "backward")? })
-            }
+            (Some(_), None) => Some(CustomRule::Vjp {
+                forward: self.body(forward, "forward")?,
+                backward: self.body(backward, "backward")?,
+            }),
             (Some(_), Some(_)) => {
                 let line = self.tokens[self.at - 1].line;
                 return self.fail(line, "`call` has either `forward` and `backward` or `tangent`".into());
@@ -398,7 +422,9 @@ impl Parser<'_> {
 
     fn function_name(&mut self) -> Result<usize, Error> {
         let Kind::Word(name) = *self.peek() else { return self.expected("the name of a function") };
-        let Some(id) = self.functions.get(name) else { return self.fail(self.line(), format!("there is no function `{name}`")) };
+        let Some(id) = self.functions.get(name) else {
+            return self.fail(self.line(), format!("there is no function `{name}`"));
+        };
         let number = id.0 as usize;
         self.next();
         Ok(number)
@@ -407,7 +433,10 @@ impl Parser<'_> {
     fn body(&self, found: Option<usize>, key: &str) -> Result<FuncId, Error> {
         match found {
             Some(number) => Ok(FuncId(u32::try_from(number).expect("fewer than 2^32 functions"))),
-            None => self.fail(self.tokens[self.at - 1].line, format!("expected `{key}=` and the name of a function before `}}`")),
+            None => self.fail(
+                self.tokens[self.at - 1].line,
+                format!("expected `{key}=` and the name of a function before `}}`"),
+            ),
         }
     }
 }
@@ -426,7 +455,8 @@ impl Parser<'_> {
 
     fn ty(&mut self) -> Result<Type, Error> {
         let dtype = self.dtype()?;
-        let shape = if self.took("[") { self.list_until("]", |parser| parser.integer("an extent"))? } else { Vec::new() };
+        let shape =
+            if self.took("[") { self.list_until("]", |parser| parser.integer("an extent"))? } else { Vec::new() };
         let ty = Type::new(dtype, shape);
         if ty.checked_elements().is_none() {
             return self.fail(self.tokens[self.at - 1].line, format!("{ty} has more elements than memory can hold"));
@@ -476,7 +506,11 @@ impl Parser<'_> {
 
     fn element(&mut self, data: &mut Data) -> Result<(), Error> {
         match data {
-            Data::F32(x) => x.push(self.float(|bits| u32::try_from(bits).map_or(0.0, f32::from_bits), f32::is_nan, f32::is_infinite)?),
+            Data::F32(x) => x.push(self.float(
+                |bits| u32::try_from(bits).map_or(0.0, f32::from_bits),
+                f32::is_nan,
+                f32::is_infinite,
+            )?),
             Data::F64(x) => x.push(self.float(f64::from_bits, f64::is_nan, f64::is_infinite)?),
             Data::I32(x) => x.push(self.integer("an i32")?),
             Data::I64(x) => x.push(self.integer("an i64")?),
@@ -493,8 +527,15 @@ impl Parser<'_> {
     }
 
     /// A number, `inf`, `nan`, or a NaN by its bits; a number too big for its type is an error, not infinity.
-    fn float<T: FromStr + Copy>(&mut self, from_bits: fn(u64) -> T, is_nan: fn(T) -> bool, is_infinite: fn(T) -> bool) -> Result<T, Error> {
-        let (Kind::Number(text) | Kind::Word(text @ ("inf" | "nan"))) = *self.peek() else { return self.expected("a number") };
+    fn float<T: FromStr + Copy>(
+        &mut self,
+        from_bits: fn(u64) -> T,
+        is_nan: fn(T) -> bool,
+        is_infinite: fn(T) -> bool,
+    ) -> Result<T, Error> {
+        let (Kind::Number(text) | Kind::Word(text @ ("inf" | "nan"))) = *self.peek() else {
+            return self.expected("a number");
+        };
         let Ok(number) = text.parse::<T>() else { return self.expected("a number") };
         if is_infinite(number) && !text.ends_with("inf") {
             return self.expected("a number that is finite in its type, or `inf`");
@@ -503,9 +544,13 @@ impl Parser<'_> {
         if text != "nan" || !self.took("(") {
             return Ok(number);
         }
-        let Kind::Number(bits) = *self.peek() else { return self.expected("the bits of a NaN, such as 0x7ff8000000000001") };
+        let Kind::Number(bits) = *self.peek() else {
+            return self.expected("the bits of a NaN, such as 0x7ff8000000000001");
+        };
         let bits = bits.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-        let Some(number) = bits.map(from_bits).filter(|number| is_nan(*number)) else { return self.expected("the bits of a NaN") };
+        let Some(number) = bits.map(from_bits).filter(|number| is_nan(*number)) else {
+            return self.expected("the bits of a NaN");
+        };
         self.next();
         self.mark(")")?;
         Ok(number)
@@ -521,11 +566,18 @@ fn nearest(name: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
     let splits = || (0..=name.len()).map(|k| name.split_at(k));
     let letters = || (b'a'..=b'z').chain([b'_']).map(char::from);
     let deleted = splits().filter(|(_, end)| !end.is_empty()).map(|(start, end)| format!("{start}{}", &end[1..]));
-    let replaced =
-        splits().filter(|(_, end)| !end.is_empty()).flat_map(|(start, end)| letters().map(move |c| format!("{start}{c}{}", &end[1..])));
+    let replaced = splits()
+        .filter(|(_, end)| !end.is_empty())
+        .flat_map(|(start, end)| letters().map(move |c| format!("{start}{c}{}", &end[1..])));
     let inserted = splits().flat_map(|(start, end)| letters().map(move |c| format!("{start}{c}{end}")));
-    let swapped = splits().filter(|(_, end)| end.len() > 1).map(|(start, end)| format!("{start}{}{}{}", &end[1..2], &end[..1], &end[2..]));
-    let parts =
-        splits().rev().map(|(start, _)| start).chain(splits().map(|(_, end)| end)).filter(|part| part.len() > 1).map(str::to_string);
+    let swapped = splits()
+        .filter(|(_, end)| end.len() > 1)
+        .map(|(start, end)| format!("{start}{}{}{}", &end[1..2], &end[..1], &end[2..]));
+    let parts = splits()
+        .rev()
+        .map(|(start, _)| start)
+        .chain(splits().map(|(_, end)| end))
+        .filter(|part| part.len() > 1)
+        .map(str::to_string);
     swapped.chain(deleted).chain(replaced).chain(inserted).chain(parts).find(|candidate| known(candidate))
 }

@@ -9,8 +9,8 @@ use crate::ir::attr::Attr;
 use crate::ir::error::Pos;
 use crate::ir::program::{CustomRule, FuncId, Function, Inst, Linearity, Op, Program, Value};
 
-/// The text form: the entry, then bodies in the order of first reference; functions that the entry cannot reach are left out.
-/// `{:#}` adds positions. Works on invalid Programs too, so that they can be looked at.
+/// The text form: the entry, then bodies in the order of first reference; functions that the entry cannot reach are
+/// left out. `{:#}` adds positions. Works on invalid Programs too, so that they can be looked at.
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let names = names(self);

@@ -55,7 +55,8 @@ pub fn max(x: f64, y: f64) -> f64 {
     either_nan(x, y, if x == y { equal } else { greatest })
 }
 
-/// What is left of `x` after taking `y` from it as often as possible, exactly; it has the sign of `x` (`fmod` in C, `%` in Rust).
+/// What is left of `x` after taking `y` from it as often as possible, exactly; it has the sign of `x` (`fmod` in C, `%`
+/// in Rust).
 ///
 /// NaN if `x` is infinite or `y` is 0.
 #[inline(always)]
@@ -73,8 +74,8 @@ pub fn rem_is_far(x: f64, y: f64) -> bool {
 #[inline(always)]
 pub fn rem_within(x: f64, y: f64) -> f64 {
     let (magnitude, step) = (x.abs(), y.abs());
-    // The quotient may be rounded up to the next integer, then one step is to be given back. Either difference is exact: a multiple of
-    // the last bit of the step, or of x if that is less, and below the step.
+    // The quotient may be rounded up to the next integer, then one step is to be given back. Either difference is
+    // exact: a multiple of the last bit of the step, or of x if that is less, and below the step.
     let count = (magnitude / step).trunc();
     let left = (-count).mul_add(step, magnitude);
     let left = if left < 0.0 { left + step } else { left };

@@ -59,7 +59,8 @@ pub fn logistic<L: Lane>(x: L) -> L {
     let below = above.mul_add(whole, 1.0);
     let below_low = above_low.mul_add(whole, above.mul_add(whole, L::from(1.0) - below));
 
-    // 1 / (1 + e^-|x|) to the right and e^-|x| / (1 + e^-|x|) to the left, where 2^k comes last because it may be denormal.
+    // 1 / (1 + e^-|x|) to the right and e^-|x| / (1 + e^-|x|) to the left, where 2^k comes last because it may be
+    // denormal.
     let left = x.less(0.0);
     let (value, value_low) = quotient(L::select(left, above, 1.0), L::select(left, above_low, 0.0), below, below_low);
     let value = value + value_low;

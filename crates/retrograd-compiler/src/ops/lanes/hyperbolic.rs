@@ -48,11 +48,13 @@ pub fn tanh<L: Lane>(x: L) -> L {
     let square = h * h;
     let near = h + (h * square).mul_add(polynomial(&TANH_TERMS, square, square * square), k * (-0.5 * LN_2_LOW));
 
-    // tanh |x| = (near (2^k + 1) + 2^k - 1) / (2^k + 1 + near (2^k - 1)). Written as a number of few bits, 1 - 1.5 · 2^-k, and the rest,
-    // the roundings of the quotient are those of the rest; for k = 0 that number is 0, and the quotient is `near`.
+    // tanh |x| = (near (2^k + 1) + 2^k - 1) / (2^k + 1 + near (2^k - 1)). Written as a number of few bits, 1 - 1.5 ·
+    // 2^-k, and the rest, the roundings of the quotient are those of the rest; for k = 0 that number is 0, and the
+    // quotient is `near`.
     let base = below.mul_add(-1.5, 1.0);
     let some = k.greater(0.5);
-    let rest = near.mul_add(base + 2.5, L::select(some, L::from(0.5) - base, 0.0)) / near.mul_add(above - 1.0, above + 1.0);
+    let rest =
+        near.mul_add(base + 2.5, L::select(some, L::from(0.5) - base, 0.0)) / near.mul_add(above - 1.0, above + 1.0);
     nan_or(x, (rest + L::select(some, base, 0.0)).copysign(x))
 }
 
@@ -92,8 +94,14 @@ const COSH_TERMS: [f64; 5] =
     [0.041666666666666685, 0.001388888888887328, 2.480158734921798e-05, 2.7557251801573353e-07, 2.092177639546922e-09];
 
 /// (tanh(h) / h - 1) / h² in powers of h² for |h| <= ln 2 / 4; the hyperbolic tangent has a relative error of 2^-57.7.
-const TANH_TERMS: [f64; 6] =
-    [-0.3333333333333248, 0.13333333332783218, -0.05396825278109044, 0.0218693706455466, -0.008857306448615479, 0.0034448090778165506];
+const TANH_TERMS: [f64; 6] = [
+    -0.3333333333333248,
+    0.13333333332783218,
+    -0.05396825278109044,
+    0.0218693706455466,
+    -0.008857306448615479,
+    0.0034448090778165506,
+];
 
 /// The bits of 1.
 const ONE: u64 = 1023 << 52;

@@ -67,7 +67,11 @@ pub fn atanh(x: f64) -> f64 {
 fn sum_or_twice(near: f64, root: f64, root_low: f64, x: f64) -> Doubled<f64> {
     let far = x > TWO_TO_30;
     let (total, lost) = sum(near, root);
-    Doubled { value: if far { x } else { total }, low: if far { 0.0 } else { lost + root_low }, doublings: if far { 1.0 } else { 0.0 } }
+    Doubled {
+        value: if far { x } else { total },
+        low: if far { 0.0 } else { lost + root_low },
+        doublings: if far { 1.0 } else { 0.0 },
+    }
 }
 
 /// From here on the square roots of x² ± 1 differ from x by less than 2^-60 x.

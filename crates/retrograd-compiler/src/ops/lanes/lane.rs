@@ -4,8 +4,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Shl, Shr, Sub};
 
 /// Something that a sequence computes with, operation by operation.
 ///
-/// For `f64` it is the arithmetic itself. A back end that writes instructions implements it too, and so gets its code from the very
-/// sequence that the interpreter runs. A choice is [`select`](Lane::select), never a branch.
+/// For `f64` it is the arithmetic itself. A back end that writes instructions implements it too, and so gets its code
+/// from the very sequence that the interpreter runs. A choice is [`select`](Lane::select), never a branch.
 ///
 /// ```
 /// use retrograd_compiler::ops::lanes::{Lane, exp};
@@ -57,7 +57,13 @@ pub trait Lane:
 
 /// The bits of a number, as a sequence computes with them.
 pub trait Bits:
-    Copy + From<u64> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Shl<u32, Output = Self> + Shr<u32, Output = Self>
+    Copy
+    + From<u64>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
 {
     /// The sum, without the carry.
     fn wrapping_add(self, other: impl Into<Self>) -> Self;

@@ -141,7 +141,8 @@ pub(super) fn log_series<L: Lane>(square: L) -> L {
 /// `k ln 2 + head + tail`.
 #[inline(always)]
 pub(super) fn log_sum<L: Lane>(k: L, head: L, tail: L) -> L {
-    // k ln 2 is exact in its short part and at least as large as `head` unless it is 0, so the error of the sum is exact too.
+    // k ln 2 is exact in its short part and at least as large as `head` unless it is 0, so the error of the sum is
+    // exact too.
     let (sum, lost) = fast_sum(k * LN_2_SHORT, head);
     sum + (k.mul_add(LN_2_SHORT_LOW, tail) + lost)
 }

@@ -1,15 +1,17 @@
 //! Scalar functions as straight sequences of arithmetic: the same bits in the interpreter and in every back end.
 //!
-//! Each function is one branch-free sequence, the most used ones written over any [`Lane`], of `+ - * /`, `sqrt`, `f64::mul_add`, comparisons and bit operations, all of which IEEE
-//! 754 fixes to the last bit. The interpreter runs the sequence on one number; a back end loops over it with as many lanes as it likes.
-//! So nothing here may call a library, index a table by data or convert floats to integers with `as` in the common path: the first
-//! would differ between machines, the others would not become vector instructions.
-//! A NaN result is always `f64::NAN`, because which payload survives an operation is up to the compiler.
+//! Each function is one branch-free sequence, the most used ones written over any [`Lane`], of `+ - * /`, `sqrt`,
+//! `f64::mul_add`, comparisons and bit operations, all of which IEEE 754 fixes to the last bit. The interpreter runs
+//! the sequence on one number; a back end loops over it with as many lanes as it likes. So nothing here may call a
+//! library, index a table by data or convert floats to integers with `as` in the common path: the first would differ
+//! between machines, the others would not become vector instructions. A NaN result is always `f64::NAN`, because which
+//! payload survives an operation is up to the compiler.
 //!
-//! Errors are in units in the last place (ULP) of the exact result, the largest that was measured against MPFR at 200 bits or more on the
-//! given number of points: every magnitude, the seams of each reduction, results that are denormal, and densely where it is worst. For `exp` and
-//! `tanh` quadruple precision was the judge.
-//! The coefficients are minimax fits (Remez exchange in high precision, then rounded), each over its range or slightly more.
+//! Errors are in units in the last place (ULP) of the exact result, the largest that was measured against MPFR at 200
+//! bits or more on the given number of points: every magnitude, the seams of each reduction, results that are denormal,
+//! and densely where it is worst. For `exp` and `tanh` quadruple precision was the judge.
+//! The coefficients are minimax fits (Remez exchange in high precision, then rounded), each over its range or slightly
+//! more.
 //!
 //! ```
 //! use retrograd_compiler::ops::lanes;
@@ -48,12 +50,14 @@ pub use trigonometric::{
     ANGLE_BOUND, angle_is_huge, cos, cos_beyond, cos_within, sin, sin_beyond, sin_within, tan, tan_beyond, tan_within,
 };
 
-/// The polynomial with these coefficients, constant first, by pairs: as many operations as Horner's rule in half the time.
+/// The polynomial with these coefficients, constant first, by pairs: as many operations as Horner's rule in half the
+/// time.
 #[inline(always)]
 fn polynomial<L: Lane, const TERMS: usize>(terms: &[f64; TERMS], x: L, square: L) -> L {
     let paired = TERMS / 2 * 2;
     let pair = |first: usize| x.mul_add(terms[first + 1], terms[first]);
-    let (mut sum, mut first) = if paired < TERMS { (terms[paired].into(), paired) } else { (pair(paired - 2), paired - 2) };
+    let (mut sum, mut first) =
+        if paired < TERMS { (terms[paired].into(), paired) } else { (pair(paired - 2), paired - 2) };
     while first > 0 {
         first -= 2;
         sum = sum.mul_add(square, pair(first));

@@ -5,8 +5,8 @@ use super::logarithm::split;
 use super::pairs::{fast_sum, product, quotient, root};
 use super::{BIAS, Lane, MANTISSA, ROUND, TWO_TO_52, TWO_TO_54, clamp, nan_or, polynomial, power_of_two};
 
-/// `x` to the power of `y`, with every special case of IEEE 754: 1 for `y = 0` and for `x = 1` even if the other is NaN, NaN for finite
-/// `x < 0` unless `y` is an integer, and the sign of `x` if `y` is odd.
+/// `x` to the power of `y`, with every special case of IEEE 754: 1 for `y = 0` and for `x = 1` even if the other is
+/// NaN, NaN for finite `x < 0` unless `y` is an integer, and the sign of `x` if `y` is odd.
 ///
 /// Largest error 0.77 ULP on 0.82 million points.
 #[inline(always)]
@@ -36,7 +36,8 @@ pub fn pow<L: Lane>(x: L, y: L) -> L {
     L::select(x.equals(1.0), 1.0, L::select(y.equals(0.0), 1.0, value))
 }
 
-/// Length of the hypotenuse, without overflow or underflow on the way; infinite if either side is, even if the other is NaN.
+/// Length of the hypotenuse, without overflow or underflow on the way; infinite if either side is, even if the other is
+/// NaN.
 ///
 /// Largest error 0.75 ULP on 0.52 million points.
 #[inline(always)]
@@ -170,8 +171,14 @@ const CBRT_2: f64 = 1.2599210498948732;
 const CBRT_HALF: f64 = 0.7937005259840998;
 
 /// m^(-1/3) for 1 <= m <= 2 with a relative error of 2^-17.4.
-const INVERSE_CBRT_TERMS: [f64; 6] =
-    [1.7810557482812477, -1.5660213357009234, 1.2437745491979764, -0.5978647535841405, 0.15606866930223215, -0.017018624668221898];
+const INVERSE_CBRT_TERMS: [f64; 6] = [
+    1.7810557482812477,
+    -1.5660213357009234,
+    1.2437745491979764,
+    -0.5978647535841405,
+    0.15606866930223215,
+    -0.017018624668221898,
+];
 
 /// 2 / ln 2 and 2 / (3 ln 2), each a sum of two.
 const LOG2_0: f64 = 2.8853900817779268;
@@ -179,7 +186,8 @@ const LOG2_0_LOW: f64 = 4.0710547481862066e-17;
 const LOG2_1: f64 = 0.9617966939259756;
 const LOG2_1_LOW: f64 = 5.0577616648125907e-17;
 
-/// What follows those in 2 atanh(s) / (s ln 2), in powers of s² for |s| <= 3 - 2 sqrt 2; log2 has a relative error of 2^-73.4.
+/// What follows those in 2 atanh(s) / (s ln 2), in powers of s² for |s| <= 3 - 2 sqrt 2; log2 has a relative error of
+/// 2^-73.4.
 const LOG2_TERMS: [f64; 8] = [
     0.5770780163555851,
     0.41219858311134655,

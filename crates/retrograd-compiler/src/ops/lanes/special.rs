@@ -14,7 +14,8 @@ pub fn erf(x: f64) -> f64 {
     let (square, square_low) = product(magnitude, magnitude);
     let inner = magnitude.mul_add(polynomial(&ERF_INNER_TERMS, square, square * square), magnitude);
 
-    // 1 - e^(-x²) v p(v), v = 1 / (|x| + 3); what is subtracted is small, so most rounding errors are not worth keeping.
+    // 1 - e^(-x²) v p(v), v = 1 / (|x| + 3); what is subtracted is small, so most rounding errors are not worth
+    // keeping.
     let Reduced { k, near, low } = reduce(-square);
     let (head, tail) = exp_near(near, low - square_low);
     let v = 1.0 / (magnitude + 3.0);
@@ -52,7 +53,8 @@ pub fn erfc(x: f64) -> f64 {
 /// `e^(x²) erfc x` as a sum of two, for `x` from 0.75 to 27.3.
 #[inline(always)]
 fn erfcx(x: f64) -> (f64, f64) {
-    // p(v) / (x + 1/2) with v = 1 / (x + 3). The polynomial is within 10 % of its constant and rather flat, so rounding errors in it hardly matter.
+    // p(v) / (x + 1/2) with v = 1 / (x + 3). The polynomial is within 10 % of its constant and rather flat, so rounding
+    // errors in it hardly matter.
     let w = 1.0 / (x + 3.0) - ERFC_CENTRE;
     let (value, lost) = fast_sum(ERFC_OUTER_0, w * polynomial(&ERFC_OUTER_TERMS, w, w * w));
     let (below, below_low) = sum(x, 0.5);
@@ -76,7 +78,8 @@ const ERF_INNER_TERMS: [f64; 13] = [
     1.4320746441048326e-10,
 ];
 
-/// (x + 3) e^(x²) erfc(x) in powers of 1 / (x + 3) - `ERF_CENTRE` for x from 1 to 5.95; the error function has a relative error of 2^-58.5.
+/// (x + 3) e^(x²) erfc(x) in powers of 1 / (x + 3) - `ERF_CENTRE` for x from 1 to 5.95; the error function has a
+/// relative error of 2^-58.5.
 const ERF_OUTER_TERMS: [f64; 12] = [
     1.1467771395723416,
     5.889212467912488,
@@ -93,7 +96,8 @@ const ERF_OUTER_TERMS: [f64; 12] = [
 ];
 const ERF_CENTRE: f64 = 0.1796875;
 
-/// erf(x) / x - 1 in powers of x² for |x| <= 0.75; the error function has a relative error of 2^-64. The constant is a sum of two.
+/// erf(x) / x - 1 in powers of x² for |x| <= 0.75; the error function has a relative error of 2^-64. The constant is a
+/// sum of two.
 const ERFC_INNER_LOW: f64 = -1.2429612443083901e-17;
 const ERFC_INNER_TERMS: [f64; 12] = [
     0.1283791670955126,
@@ -110,8 +114,8 @@ const ERFC_INNER_TERMS: [f64; 12] = [
     -1.0097851207682525e-09,
 ];
 
-/// (x + 1/2) e^(x²) erfc(x) in powers of 1 / (x + 3) - `ERFC_CENTRE` for x from 0.75 to 27.3, with a relative error of 2^-58.2.
-/// The constant is a sum of two.
+/// (x + 1/2) e^(x²) erfc(x) in powers of 1 / (x + 3) - `ERFC_CENTRE` for x from 0.75 to 27.3, with a relative error of
+/// 2^-58.2. The constant is a sum of two.
 const ERFC_OUTER_0: f64 = 0.6188795550016234;
 const ERFC_OUTER_0_LOW: f64 = -4.2049173460271587e-17;
 const ERFC_OUTER_TERMS: [f64; 21] = [

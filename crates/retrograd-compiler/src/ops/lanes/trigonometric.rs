@@ -6,13 +6,15 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// The largest `|x|` for which [`sin_within`] and [`cos_within`] hold.
 ///
-/// Up to here the error of 2/π x is below 2^-12, so the remainder exceeds π/4 by no more than the polynomials allow for; and what three
-/// parts of π/2 leave out of a multiple is below the last bit of the smallest remainder, which for doubles is about 2^-62.
+/// Up to here the error of 2/π x is below 2^-12, so the remainder exceeds π/4 by no more than the polynomials allow
+/// for; and what three parts of π/2 leave out of a multiple is below the last bit of the smallest remainder, which for
+/// doubles is about 2^-62.
 pub const ANGLE_BOUND: f64 = (1u64 << 40) as f64;
 
 /// Sine.
 ///
-/// Largest error 0.77 ULP on 3.8 million points. With them 8,080 doubles very close to multiples of π/2 (by continued fractions).
+/// Largest error 0.77 ULP on 3.8 million points. With them 8,080 doubles very close to multiples of π/2 (by continued
+/// fractions).
 #[inline(always)]
 pub fn sin(x: f64) -> f64 {
     if angle_is_huge(x) { sin_beyond(x) } else { sin_within(x) }
@@ -95,7 +97,8 @@ fn reduce_within<L: Lane>(x: L) -> Angle<L> {
     let near = (-n).mul_add(FRAC_PI_2, x);
     let second = n * HALF_PI_SECOND;
     let second_low = n.mul_add(HALF_PI_SECOND, -second);
-    // The rounding error of this difference is exact although `near` may be the smaller: it is a multiple of the last bit of `second`.
+    // The rounding error of this difference is exact although `near` may be the smaller: it is a multiple of the last
+    // bit of `second`.
     let r = near - second;
     let lost = (near - r) - second;
     let low = (-n).mul_add(HALF_PI_THIRD, lost - second_low);
@@ -106,8 +109,9 @@ fn reduce_within<L: Lane>(x: L) -> Angle<L> {
 fn reduce_beyond(x: f64) -> Angle<f64> {
     let bits = x.to_bits();
     let integer = (bits & MANTISSA) | (1 << 52);
-    // x = integer * 2^e with e = exponent - 1075. Bit i of 2/π has weight 2^-i, so bits before i = e - 1 only add multiples of 4.
-    // Of the 192 bits from there, the product with 53 bits leaves 2 bits of quadrant and at least 137 of fraction.
+    // x = integer * 2^e with e = exponent - 1075. Bit i of 2/π has weight 2^-i, so bits before i = e - 1 only add
+    // multiples of 4. Of the 192 bits from there, the product with 53 bits leaves 2 bits of quadrant and at least
+    // 137 of fraction.
     let exponent = (bits >> 52) as usize;
     let start = exponent + TWO_OVER_PI_PADDING - 1077;
     let word = |index: usize| -> u128 {

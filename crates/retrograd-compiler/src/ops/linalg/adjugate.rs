@@ -1,12 +1,15 @@
 //! The adjugate of a matrix and its derivatives, by factors with complete pivoting.
 //!
-//! P A Q = L D U with unit triangles L and U, so that with X = L⁻¹ P and Y = Q U⁻¹ every A + B is X⁻¹ (D + X B Y) Y⁻¹, and
-//! adj(A + B) = ± Y adj(D + X B Y) X. Around the diagonal matrix D the adjugate and its derivatives are sums of products of pivots. Nothing
-//! is divided by a pivot where that is zero: singular matrices are nothing special, nor are those nearby.
+//! P A Q = L D U with unit triangles L and U, so that with X = L⁻¹ P and Y = Q U⁻¹ every A + B is X⁻¹ (D + X B Y) Y⁻¹,
+//! and adj(A + B) = ± Y adj(D + X B Y) X. Around the diagonal matrix D the adjugate and its derivatives are sums of
+//! products of pivots. Nothing is divided by a pivot where that is zero: singular matrices are nothing special, nor are
+//! those nearby.
 
 use pulp::{Simd, WithSimd};
 
-use super::dense::{LANES, LU_LOWER, Parity, Real, Triangle, eliminate, is_nan, permutation, swap_rows, triangular_solve, wide};
+use super::dense::{
+    LANES, LU_LOWER, Parity, Real, Triangle, eliminate, is_nan, permutation, swap_rows, triangular_solve, wide,
+};
 use crate::ops::matrix::{Extents, Matrix, Target, multiply};
 
 /// As many derivatives have a formula of their own.
@@ -40,8 +43,15 @@ pub(super) struct Scratch<'a, T> {
     pub(super) work: &'a mut [T],
 }
 
-/// dᵏ adj(A)[B₁, …, Bₖ], the k-th derivative of the adjugate in k directions; without directions adj(A) itself, adj(A) A = det(A) I.
-pub(super) fn adjugate<T: Real>(a: &[T], directions: &[&[T]], result: &mut [T], scratch: &mut Scratch<'_, T>, n: usize) {
+/// dᵏ adj(A)[B₁, …, Bₖ], the k-th derivative of the adjugate in k directions; without directions adj(A) itself, adj(A)
+/// A = det(A) I.
+pub(super) fn adjugate<T: Real>(
+    a: &[T],
+    directions: &[&[T]],
+    result: &mut [T],
+    scratch: &mut Scratch<'_, T>,
+    n: usize,
+) {
     if n == 0 {
         return;
     }
@@ -193,7 +203,8 @@ fn largest<T: Real>(a: &[T], n: usize, k: usize) -> (usize, usize) {
                 *largest = if x.abs() > *largest { x.abs() } else { *largest };
             }
         }
-        let largest = lanes.iter().copied().chain(rest.iter().map(|x| x.abs())).fold(T::ZERO, |a, b| if b > a { b } else { a });
+        let largest =
+            lanes.iter().copied().chain(rest.iter().map(|x| x.abs())).fold(T::ZERO, |a, b| if b > a { b } else { a });
         if largest > best.2 {
             let j = row.iter().position(|x| x.abs() == largest).expect("it was found in this row");
             best = (i, k + j, largest);

@@ -1,6 +1,6 @@
-//! Factorisations and solves of single dense matrices, row-major: all the arithmetic of the family. Panels are worked on in plain loops whose
-//! innermost runs are contiguous, the rest by products of matrices. The order of every sum is fixed, so that results are the same bits
-//! everywhere; products that are added or subtracted are fused.
+//! Factorisations and solves of single dense matrices, row-major: all the arithmetic of the family. Panels are worked
+//! on in plain loops whose innermost runs are contiguous, the rest by products of matrices. The order of every sum is
+//! fixed, so that results are the same bits everywhere; products that are added or subtracted are fused.
 
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
@@ -122,7 +122,8 @@ pub(in crate::ops) fn wide<W: WithSimd>(code: W) -> W::Output {
     Arch::new().dispatch(code)
 }
 
-/// Σ x y, in partial sums that fit vector registers: term k goes to partial k mod lanes, the partials are added pairwise, the rest follow.
+/// Σ x y, in partial sums that fit vector registers: term k goes to partial k mod lanes, the partials are added
+/// pairwise, the rest follow.
 #[inline(always)]
 pub(in crate::ops) fn inner<T: Real>(x: &[T], y: &[T]) -> T {
     let mut partial = [T::ZERO; LANES];
@@ -172,10 +173,11 @@ pub(super) fn swap_rows<T>(x: &mut [T], m: usize, a: usize, b: usize) {
     }
 }
 
-/// The factor L with A = L Lᵀ, from the lower triangle of A; zeros above. Where A is not positive definite all of the triangle is NaN.
+/// The factor L with A = L Lᵀ, from the lower triangle of A; zeros above. Where A is not positive definite all of the
+/// triangle is NaN.
 ///
-/// A square on the diagonal is factored, the rows below are solved with it, side by side in lanes; then products bring the triangle that is
-/// left up to date.
+/// A square on the diagonal is factored, the rows below are solved with it, side by side in lanes; then products bring
+/// the triangle that is left up to date.
 pub(super) fn cholesky<T: Real>(a: &[T], l: &mut [T], scratch: &mut [T], n: usize) {
     l.copy_from_slice(a);
     for first in (0..n).step_by(PANEL) {
@@ -194,7 +196,15 @@ pub(super) fn cholesky<T: Real>(a: &[T], l: &mut [T], scratch: &mut [T], n: usiz
         for (part, rows) in below.chunks_mut(SQUARE * n).enumerate() {
             let (i, height) = (part * SQUARE, rows.len() / n);
             let (left, right) = (Matrix::new(&panel[i..], 1, m), Matrix::new(panel, m, 1));
-            multiply(Target::Subtract, Extents { m: height, n: i + height, k }, left, right, &mut rows[end..], n, scratch);
+            multiply(
+                Target::Subtract,
+                Extents { m: height, n: i + height, k },
+                left,
+                right,
+                &mut rows[end..],
+                n,
+                scratch,
+            );
         }
     }
     // A NaN pivot is not enough: rows above it are right for another matrix.
@@ -265,7 +275,14 @@ const PANEL: usize = 32;
 /// x, of n rows and m columns, becomes T⁻¹ x for a triangle of the n×n matrix.
 ///
 /// Panels of rows are solved, each followed by a product for the rows that are not.
-pub(super) fn triangular_solve<T: Real>(matrix: &[T], triangle: Triangle, x: &mut [T], scratch: &mut [T], n: usize, m: usize) {
+pub(super) fn triangular_solve<T: Real>(
+    matrix: &[T],
+    triangle: Triangle,
+    x: &mut [T],
+    scratch: &mut [T],
+    n: usize,
+    m: usize,
+) {
     if m == 1 {
         return wide(SolveVector { matrix, triangle, x, n });
     }
@@ -312,7 +329,8 @@ impl<T: Real> SolveRows<'_, T> {
         for (i, known) in self.rows() {
             let mut row: [T; ABREAST] = *self.x[place(i)..].first_chunk().expect("a row has these columns");
             for k in known {
-                let (other, multiple): (&[T; ABREAST], T) = (self.x[place(k)..].first_chunk().expect("so do others"), -square[i][k]);
+                let (other, multiple): (&[T; ABREAST], T) =
+                    (self.x[place(k)..].first_chunk().expect("so do others"), -square[i][k]);
                 (0..ABREAST).for_each(|j| row[j] = multiple.fused(other[j], row[j]));
             }
             if !self.triangle.unit {
@@ -409,7 +427,8 @@ impl Parity {
     }
 }
 
-/// The largest of the candidates by absolute value, the first of equals; a NaN counts as the largest, so that it is not lost.
+/// The largest of the candidates by absolute value, the first of equals; a NaN counts as the largest, so that it is not
+/// lost.
 #[inline(always)]
 fn pivot<T: Real>(candidates: impl Iterator<Item = (usize, T)>) -> Option<usize> {
     let mut best: Option<(usize, T)> = None;
@@ -422,8 +441,8 @@ fn pivot<T: Real>(candidates: impl Iterator<Item = (usize, T)>) -> Option<usize>
     best.map(|(place, _)| place)
 }
 
-/// Subtracts multiples of row k from the rows below, in the columns before `end`, so that column k is zero there; the multiples stay in
-/// its place.
+/// Subtracts multiples of row k from the rows below, in the columns before `end`, so that column k is zero there; the
+/// multiples stay in its place.
 #[inline(always)]
 pub(super) fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize, end: usize) {
     let divisor = a[k * n + k];
@@ -472,9 +491,11 @@ impl<T: Real> WithSimd for Panel<'_, T> {
     }
 }
 
-/// a becomes its packed factors, L below the diagonal and U on and above it, with row `rows[i]` of A in place i of L U; partial pivoting.
+/// a becomes its packed factors, L below the diagonal and U on and above it, with row `rows[i]` of A in place i of L U;
+/// partial pivoting.
 ///
-/// Panels of columns are factored with their rows of U; then a product brings all that is left up to date (right-looking).
+/// Panels of columns are factored with their rows of U; then a product brings all that is left up to date
+/// (right-looking).
 pub(super) fn lu<T: Real>(a: &mut [T], rows: &mut [i64], scratch: &mut [T], n: usize) {
     rows.iter_mut().zip(0..).for_each(|(row, k)| *row = k);
     for first in (0..n).step_by(PANEL) {
@@ -491,10 +512,18 @@ pub(super) fn lu<T: Real>(a: &mut [T], rows: &mut [i64], scratch: &mut [T], n: u
 }
 
 /// Columns of rows of n, in the first part of scratch, and what is left of it.
-fn copied<'a, T: Real>(rows: &[T], n: usize, columns: std::ops::Range<usize>, scratch: &'a mut [T]) -> (&'a [T], &'a mut [T]) {
+fn copied<'a, T: Real>(
+    rows: &[T],
+    n: usize,
+    columns: std::ops::Range<usize>,
+    scratch: &'a mut [T],
+) -> (&'a [T], &'a mut [T]) {
     let width = columns.len();
     let (panel, rest) = scratch.split_at_mut(rows.len() / n * width);
-    panel.chunks_exact_mut(width).zip(rows.chunks_exact(n)).for_each(|(to, row)| to.copy_from_slice(&row[columns.clone()]));
+    panel
+        .chunks_exact_mut(width)
+        .zip(rows.chunks_exact(n))
+        .for_each(|(to, row)| to.copy_from_slice(&row[columns.clone()]));
     (panel, rest)
 }
 

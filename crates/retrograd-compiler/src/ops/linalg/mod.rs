@@ -15,8 +15,8 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Factors, Lowering, Routine, Row, Rule, Sample, Type,
-    Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Factors, Lowering, Routine, Row, Rule,
+    Sample, Type, Value, View,
 };
 
 ops! {
@@ -109,8 +109,14 @@ fn infer_number(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error>
 fn infer_system(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     infer_matrix(row, types, attrs)?;
     let rows = types[0].rank() - 1;
-    if types[1].dtype != types[0].dtype || types[1].rank() != types[0].rank() || types[1].shape[..rows] != types[0].shape[..rows] {
-        return shape_error(format!("`{}` needs a right side with the batches and rows of {}, found {}", row.name, types[0], types[1]));
+    if types[1].dtype != types[0].dtype
+        || types[1].rank() != types[0].rank()
+        || types[1].shape[..rows] != types[0].shape[..rows]
+    {
+        return shape_error(format!(
+            "`{}` needs a right side with the batches and rows of {}, found {}",
+            row.name, types[0], types[1]
+        ));
     }
     for name in row.attrs {
         if !matches!(attrs.sizes(name)[..], [0 | 1]) {
@@ -200,8 +206,9 @@ pub(super) fn inner(b: &Builder, x: Value, y: Value) -> Value {
     b.row(&SUM, Attrs::none().ints("axes", [rank - 2, rank - 1]), &[b.mul(x, y)])
 }
 
-/// dL = L Φ(L⁻¹ S L⁻ᵀ), where Φ takes the lower triangle with half of the diagonal (I. Murray, "Differentiation of the Cholesky
-/// decomposition", arXiv:1602.07527, 2016). S is the symmetric matrix whose lower triangle is that of dA: nothing else of A is read.
+/// dL = L Φ(L⁻¹ S L⁻ᵀ), where Φ takes the lower triangle with half of the diagonal (I. Murray, "Differentiation of the
+/// Cholesky decomposition", arXiv:1602.07527, 2016). S is the symmetric matrix whose lower triangle is that of dA:
+/// nothing else of A is read.
 fn cholesky_tangent(b: &Builder, _: &Attrs, _: &[Value], l: Value, tangents: &[Option<Value>]) -> Value {
     let da = given(tangents);
     let s = b.add(part(b, &GE, da), flipped(b, part(b, &GT, da)));
@@ -222,7 +229,12 @@ fn triangular_tangent(b: &Builder, attrs: &Attrs, args: &[Value], x: Value, tang
 
 fn transpose_triangular(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let holds = |name: &str| attrs.size(name) == 1;
-    Contribution::Dense(triangular_solve(b, triangular(holds("lower"), !holds("transpose"), holds("unit")), args[0], ct))
+    Contribution::Dense(triangular_solve(
+        b,
+        triangular(holds("lower"), !holds("transpose"), holds("unit")),
+        args[0],
+        ct,
+    ))
 }
 
 /// Every matrix with 1 for its last pivot.
@@ -234,8 +246,9 @@ fn with_last_pivot_one(b: &Builder, x: Value) -> Value {
     b.row(&SELECT, Attrs::none(), &[here, b.full(&ty, 1.0), x])
 }
 
-/// With F = L⁻¹ P dA U⁻¹: dL = L F below the diagonal, dU = F U on and above it. Below the diagonal the last pivot has no part in F, and on
-/// and above it none in F U: it may be any number, as long as it is the same in both, and A may be singular.
+/// With F = L⁻¹ P dA U⁻¹: dL = L F below the diagonal, dU = F U on and above it. Below the diagonal the last pivot has
+/// no part in F, and on and above it none in F U: it may be any number, as long as it is the same in both, and A may be
+/// singular.
 fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let da = given(tangents);
     let ty = b.ty(da);
@@ -250,8 +263,9 @@ fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Opti
     b.add(dl, product(b, above, part(b, &LE, upper)))
 }
 
-/// With B = dA R⁻¹ and C = Qᵀ B, Qᵀ dQ is skew and dR upper triangular: both are so with S = C below the diagonal less the transpose of
-/// that, in dR = Qᵀ dA − S R and dQ = B − Q (C − S). Of a square matrix that is Q S, in which the last pivot of R has no part: it may be any.
+/// With B = dA R⁻¹ and C = Qᵀ B, Qᵀ dQ is skew and dR upper triangular: both are so with S = C below the diagonal less
+/// the transpose of that, in dR = Qᵀ dA − S R and dQ = B − Q (C − S). Of a square matrix that is Q S, in which the last
+/// pivot of R has no part: it may be any.
 fn qr_tangent(b: &Builder, _: &Attrs, _: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let da = given(tangents);
     let minus = |x: Value, y: Value| b.row(&SUB, Attrs::none(), &[x, y]);
@@ -296,8 +310,9 @@ fn logdet_tangent(b: &Builder, _: &Attrs, args: &[Value], _: Value, tangents: &[
     inner(b, flipped(b, b.row(&INVERSE, Attrs::none(), &[args[0]])), given(tangents))
 }
 
-/// Dᵏ adj(A)[B₁, …, Bₖ] is linear in each direction and one more direction differentiates it. The last has the derivative of
-/// adj(A) A = det(A) I: Dᵏ⁺¹ adj(A)[…, dA] A = tr(Dᵏ adj(A)[…] dA) I − Dᵏ adj(A)[…] dA − Σ Dᵏ adj(A)[…, dA for Bᵢ] Bᵢ.
+/// Dᵏ adj(A)[B₁, …, Bₖ] is linear in each direction and one more direction differentiates it. The last has the
+/// derivative of adj(A) A = det(A) I: Dᵏ⁺¹ adj(A)[…, dA] A = tr(Dᵏ adj(A)[…] dA) I − Dᵏ adj(A)[…] dA − Σ Dᵏ adj(A)[…,
+/// dA for Bᵢ] Bᵢ.
 fn adjugate_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let adjugate = |args: &[Value]| b.row(&ADJUGATE, Attrs::none(), args);
     let with = |k: usize, direction: Value| {
@@ -326,7 +341,9 @@ fn transpose_adjugate(b: &Builder, args: &[Value], k: usize, ct: Value) -> Contr
 }
 
 fn infer_adjugate(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let Some((matrix, directions)) = types.split_first().filter(|(_, directions)| directions.len() <= adjugate::DIRECTIONS) else {
+    let Some((matrix, directions)) =
+        types.split_first().filter(|(_, directions)| directions.len() <= adjugate::DIRECTIONS)
+    else {
         return shape_error(format!(
             "`{}` takes a matrix and up to {} directions, found {} arguments",
             row.name,
@@ -340,8 +357,8 @@ fn infer_adjugate(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Erro
     }
 }
 
-/// Adds to the diagonal of the first argument, so that it dominates: then the matrix is far from singular, so are its triangles, and the
-/// symmetric matrix of its lower triangle is positive definite.
+/// Adds to the diagonal of the first argument, so that it dominates: then the matrix is far from singular, so are its
+/// triangles, and the symmetric matrix of its lower triangle is positive definite.
 fn dominant(args: &mut [Array]) {
     let shape = args[0].shape().to_vec();
     let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
@@ -355,12 +372,21 @@ fn dominant(args: &mut [Array]) {
 
 fn matrix_samples(row: &Row) -> Vec<Sample> {
     let sample = |shape: &[usize]| Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs: Attrs::none() };
-    vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[5, 5]), sample(&[2, 4, 4]), sample(&[2, 1, 2, 2]), sample(&[10, 10])]
+    vec![
+        sample(&[1, 1]),
+        sample(&[3, 3]),
+        sample(&[5, 5]),
+        sample(&[2, 4, 4]),
+        sample(&[2, 1, 2, 2]),
+        sample(&[10, 10]),
+    ]
 }
 
 fn adjugate_samples(row: &Row) -> Vec<Sample> {
-    let sample =
-        |shape: &[usize], directions: usize| Sample { args: vec![(Type::f64(shape), row.domain[0]); 1 + directions], attrs: Attrs::none() };
+    let sample = |shape: &[usize], directions: usize| Sample {
+        args: vec![(Type::f64(shape), row.domain[0]); 1 + directions],
+        attrs: Attrs::none(),
+    };
     let shapes: [&[usize]; 6] = [&[1, 1], &[2, 2], &[3, 3], &[5, 5], &[2, 4, 4], &[0, 0]];
     (0..=adjugate::DIRECTIONS).flat_map(|directions| shapes.map(|shape| sample(shape, directions))).collect()
 }
@@ -385,6 +411,7 @@ fn solve_samples(row: &Row) -> Vec<Sample> {
 }
 
 fn triangular_samples(row: &Row) -> Vec<Sample> {
-    let attrs = [0, 1].map(|lower| [0, 1].map(|transpose| [0, 1].map(|unit| triangular(lower == 1, transpose == 1, unit == 1))));
+    let attrs = [0, 1]
+        .map(|lower| [0, 1].map(|transpose| [0, 1].map(|unit| triangular(lower == 1, transpose == 1, unit == 1))));
     system_samples(row, attrs.as_flattened().as_flattened())
 }

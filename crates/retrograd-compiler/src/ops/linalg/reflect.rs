@@ -1,7 +1,8 @@
 //! Q and R of a matrix, by reflections (Householder), panel after panel.
 //!
-//! The reflections of a panel are one: H = I − V T Vᵀ with V lower trapezoidal (R. Schreiber and C. Van Loan, A storage-efficient WY
-//! representation for products of Householder transformations, 1989), so that all but the panels is products of matrices.
+//! The reflections of a panel are one: H = I − V T Vᵀ with V lower trapezoidal (R. Schreiber and C. Van Loan, A
+//! storage-efficient WY representation for products of Householder transformations, 1989), so that all but the panels
+//! is products of matrices.
 
 use pulp::{Simd, WithSimd};
 
@@ -14,8 +15,8 @@ const PANEL: usize = 32;
 /// Numbers of one row of a panel; columns that are not there are zero.
 type Lanes<T> = [T; PANEL];
 
-/// Q, m×n with orthonormal columns, and R, n×n and zero below its diagonal, with A = Q R, for m ≥ n. As LAPACK has it, an entry on the
-/// diagonal of R has the sign opposite to that of what it was made from.
+/// Q, m×n with orthonormal columns, and R, n×n and zero below its diagonal, with A = Q R, for m ≥ n. As LAPACK has it,
+/// an entry on the diagonal of R has the sign opposite to that of what it was made from.
 pub(super) fn qr<T: Real>(a: &[T], q: &mut [T], r: &mut [T], scratch: &mut [T], [m, n]: [usize; 2]) {
     if n == 0 {
         return;
@@ -65,7 +66,8 @@ pub(super) fn scratch_elements(m: usize, n: usize) -> usize {
     let panel = |first: usize| {
         let (m, n) = (m - first, n - first);
         let extents = [(PANEL, PANEL, m), (PANEL, n, m), (PANEL, n, PANEL), (m, n, PANEL)];
-        2 * n.max(PANEL) * PANEL + extents.map(|(m, n, k)| matrix::scratch_elements(Extents { m, n, k })).into_iter().max().unwrap_or(0)
+        2 * n.max(PANEL) * PANEL
+            + extents.map(|(m, n, k)| matrix::scratch_elements(Extents { m, n, k })).into_iter().max().unwrap_or(0)
     };
     let products = (0..n).step_by(PANEL).map(panel).max().unwrap_or(0);
     (n.next_multiple_of(PANEL) + m) * PANEL + products
@@ -127,8 +129,8 @@ fn copy_back<T: Real>(v: &[T], rows: &mut [T], n: usize, columns: std::ops::Rang
     }
 }
 
-/// The columns of a panel, one after the other, reflected to what R has of them: on and above the diagonal R, below it the vectors v, whose
-/// first entries are 1. `turn` gets their factors τ on its diagonal.
+/// The columns of a panel, one after the other, reflected to what R has of them: on and above the diagonal R, below it
+/// the vectors v, whose first entries are 1. `turn` gets their factors τ on its diagonal.
 struct Reflect<'a, T> {
     rows: &'a mut [Lanes<T>],
     turn: &'a mut [Lanes<T>],
@@ -223,8 +225,24 @@ fn turn_columns<T: Real>(v: &[T], turn: Matrix<'_, T>, rows: &mut [T], n: usize,
     let (products, scratch) = scratch.split_at_mut(PANEL * width);
     let (turned, scratch) = scratch.split_at_mut(PANEL * width);
     let columns = Matrix::new(&rows[first..], n, 1);
-    multiply(Target::Set, Extents { m: PANEL, n: width, k: m }, Matrix::new(v, 1, PANEL), columns, products, width, scratch);
-    multiply(Target::Set, Extents { m: PANEL, n: width, k: PANEL }, turn, Matrix::new(products, width, 1), turned, width, scratch);
+    multiply(
+        Target::Set,
+        Extents { m: PANEL, n: width, k: m },
+        Matrix::new(v, 1, PANEL),
+        columns,
+        products,
+        width,
+        scratch,
+    );
+    multiply(
+        Target::Set,
+        Extents { m: PANEL, n: width, k: PANEL },
+        turn,
+        Matrix::new(products, width, 1),
+        turned,
+        width,
+        scratch,
+    );
     let (v, turned) = (Matrix::new(v, PANEL, 1), Matrix::new(turned, width, 1));
     multiply(Target::Subtract, Extents { m, n: width, k: PANEL }, v, turned, &mut rows[first..], n, scratch);
 }

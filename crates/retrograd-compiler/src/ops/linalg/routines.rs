@@ -60,7 +60,8 @@ fn work(types: &[Type]) -> Type {
     Type::new(types[0].dtype, [dense::scratch_elements(order(&types[0]), types.last().map_or(0, order))])
 }
 
-/// Scratch of a solve: that of products, and where the transpose is solved, the solution before its rows are put in order.
+/// Scratch of a solve: that of products, and where the transpose is solved, the solution before its rows are put in
+/// order.
 fn solve_scratch(types: &[Type], attrs: &Attrs) -> Vec<Type> {
     let rows = if attrs.size("transpose") == 1 { order(&types[0]) } else { 0 };
     vec![work(types), Type::new(types[0].dtype, [rows, order(&types[1])])]
@@ -69,7 +70,13 @@ fn solve_scratch(types: &[Type], attrs: &Attrs) -> Vec<Type> {
 fn adjugate_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {
     let (dtype, n) = (types[0].dtype, order(&types[0]));
     let of = |shape: &[usize]| Type::new(dtype, shape);
-    vec![of(&[adjugate::matrices(types.len() - 1), n, n]), of(&[3, n]), places(types), places(types), of(&[adjugate::product_elements(n)])]
+    vec![
+        of(&[adjugate::matrices(types.len() - 1), n, n]),
+        of(&[3, n]),
+        places(types),
+        places(types),
+        of(&[adjugate::product_elements(n)]),
+    ]
 }
 
 fn qr_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {
@@ -83,9 +90,16 @@ fn each_factored<'a, T: Real + 'a>(types: &[Type], args: &[Slice<'a>]) -> impl I
     (0..count(&types[0])).map(move |k| T::of(args[0])[k * (n + 1) * n..][..(n + 1) * n].split_at(n * n))
 }
 
-fn factors<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn factors<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let [rows, work] = scratch else { panic!("scratch is what was asked for") };
-    let (a, all, rows, work, n) = (T::of(args[0]), T::of_mut(&mut result), rows.as_i64(), T::of_mut(work), order(&types[0]));
+    let (a, all, rows, work, n) =
+        (T::of(args[0]), T::of_mut(&mut result), rows.as_i64(), T::of_mut(work), order(&types[0]));
     for k in 0..count(&types[0]) {
         let (factors, places) = all[k * (n + 1) * n..][..(n + 1) * n].split_at_mut(n * n);
         factors.copy_from_slice(&a[k * n * n..][..n * n]);
@@ -94,7 +108,13 @@ fn factors<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: S
     }
 }
 
-fn cholesky<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn cholesky<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (a, l, work, n) = (T::of(args[0]), T::of_mut(&mut result), T::of_mut(&mut scratch[0]), order(&types[0]));
     for k in 0..count(&types[0]) {
         let place = k * n * n..(k + 1) * n * n;
@@ -111,7 +131,13 @@ fn qr<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceM
     }
 }
 
-fn triangular_solve<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn triangular_solve<T: Real>(
+    types: &[Type],
+    attrs: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let work = T::of_mut(&mut scratch[0]);
     let (a, x, n, m) = (T::of(args[0]), T::of_mut(&mut result), order(&types[0]), order(&types[1]));
     let holds = |name: &str| attrs.size(name) != 0;
@@ -124,15 +150,29 @@ fn triangular_solve<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], 
 
 fn lu<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, _: &mut [SliceMut<'_>]) {
     let (y, n) = (T::of_mut(&mut result), order(&types[0]));
-    each_factored::<T>(types, args).enumerate().for_each(|(k, (factors, _))| y[k * n * n..][..n * n].copy_from_slice(factors));
+    each_factored::<T>(types, args)
+        .enumerate()
+        .for_each(|(k, (factors, _))| y[k * n * n..][..n * n].copy_from_slice(factors));
 }
 
-fn lu_permutation<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, _: &mut [SliceMut<'_>]) {
+fn lu_permutation<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    _: &mut [SliceMut<'_>],
+) {
     let rows = each_factored::<T>(types, args).flat_map(|(_, rows)| rows);
     result.as_i64().iter_mut().zip(rows).for_each(|(place, row)| *place = row.index() as i64);
 }
 
-fn solve<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn solve<T: Real>(
+    types: &[Type],
+    attrs: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let [work, other] = scratch else { panic!("scratch is what was asked for") };
     let (work, other) = (T::of_mut(work), T::of_mut(other));
     let (b, x, n, m) = (T::of(args[1]), T::of_mut(&mut result), order(&types[0]), order(&types[1]));
@@ -150,7 +190,13 @@ fn solve<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], mut result:
     }
 }
 
-fn inverse<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn inverse<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (x, work, n) = (T::of_mut(&mut result), T::of_mut(&mut scratch[0]), order(&types[0]));
     for (k, (factors, rows)) in each_factored::<T>(types, args).enumerate() {
         let x = &mut x[k * n * n..][..n * n];
@@ -165,7 +211,13 @@ fn det<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: Slice
     each.for_each(|(y, (factors, rows))| *y = dense::det(factors, dense::parity(rows, seen), n));
 }
 
-fn det_sign<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn det_sign<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (y, seen, n) = (T::of_mut(&mut result), scratch[0].as_i64(), order(&types[0]));
     let each = y.iter_mut().zip(each_factored::<T>(types, args));
     each.for_each(|(y, (factors, rows))| *y = dense::det_sign(factors, dense::parity(rows, seen), n));
@@ -176,7 +228,13 @@ fn logdet<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: Sl
     y.iter_mut().zip(each_factored::<T>(types, args)).for_each(|(y, (factors, _))| *y = dense::logdet(factors, n));
 }
 
-fn adjugate<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn adjugate<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (y, n) = (T::of_mut(&mut result), order(&types[0]));
     let [matrices, vectors, rows, columns, work] = scratch else { panic!("scratch is what was asked for") };
     let (matrices, vectors, work) = (T::of_mut(matrices), T::of_mut(vectors), T::of_mut(work));

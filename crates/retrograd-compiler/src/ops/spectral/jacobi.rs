@@ -1,6 +1,7 @@
-//! Singular values and vectors of one matrix by Jacobi's rotations from one side (M. R. Hestenes, Inversion of matrices by
-//! biorthogonalization, 1958): columns are turned pair by pair until all are orthogonal; their lengths are the singular values. Small ones
-//! come out as accurate as the columns have them (J. Demmel and K. Veselić, Jacobi's method is more accurate than QR, 1992).
+//! Singular values and vectors of one matrix by Jacobi's rotations from one side (M. R. Hestenes, Inversion of matrices
+//! by biorthogonalization, 1958): columns are turned pair by pair until all are orthogonal; their lengths are the
+//! singular values. Small ones come out as accurate as the columns have them (J. Demmel and K. Veselić, Jacobi's method
+//! is more accurate than QR, 1992).
 
 use pulp::{Simd, WithSimd};
 
@@ -106,8 +107,8 @@ impl<T: Real> WithSimd for Orthogonal<'_, T> {
     }
 }
 
-/// The squares of the lengths of columns. One that is shorter than the longest by two times all the digits there are becomes zero: squares
-/// of its entries would leave the range of floats.
+/// The squares of the lengths of columns. One that is shorter than the longest by two times all the digits there are
+/// becomes zero: squares of its entries would leave the range of floats.
 #[inline(always)]
 fn lengths<T: Real>(columns: &mut [T], squares: &mut [T], m: usize) {
     for (square, column) in squares.iter_mut().zip(columns.chunks_exact(m)) {

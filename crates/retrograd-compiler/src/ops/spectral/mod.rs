@@ -1,21 +1,24 @@
-//! Spectral decompositions of the matrices in the last two axes: eigenvalues and eigenvectors of symmetric ones, singular values and vectors,
-//! and what is made of them and has a derivative of its own. Axes before the last two are batches.
+//! Spectral decompositions of the matrices in the last two axes: eigenvalues and eigenvectors of symmetric ones,
+//! singular values and vectors, and what is made of them and has a derivative of its own. Axes before the last two are
+//! batches.
 //!
-//! Values and vectors are rows of their own, over factors that they share. Where values coincide, their vectors are any basis of what they
-//! span, and no rule divides by their difference:
+//! Values and vectors are rows of their own, over factors that they share. Where values coincide, their vectors are any
+//! basis of what they span, and no rule divides by their difference:
 //!
-//! - Values have a derivative where the cotangents of those that coincide are equal, and a tangent where the direction moves them alike.
-//! - Vectors have none where one of them belongs to a value that another has, too, whatever their cotangent: of V g(Λ) Vᵀ at Λ = I it is
-//!   zero, or symmetric, but the derivative is g′, which vectors do not know.
+//! - Values have a derivative where the cotangents of those that coincide are equal, and a tangent where the direction
+//!   moves them alike.
+//! - Vectors have none where one of them belongs to a value that another has, too, whatever their cotangent: of V g(Λ)
+//!   Vᵀ at Λ = I it is zero, or symmetric, but the derivative is g′, which vectors do not know.
 //! - Polar factors, the nuclear norm and pseudoinverses are smooth there, and have rules without vectors.
 //!
 //! Everything else ends the run with an error at the user's line. With `degenerate=[1]` it is taken as zero instead.
 //!
-//! Roundings turn the vectors of two values by about ε |λ| / gap, where |λ| is the largest value, and so much of a gradient is lost.
-//! Values coincide where that would leave fewer than three digits: where their gap is at most τ |λ|, τ = 1024 ε (8 n ε for matrices of more
-//! than 128 columns). Cotangents of values nearby must be alike in proportion: their difference is at most gap / (τ |λ|) of the largest one,
-//! or √ε of it, which is rounding. The k-th derivative of vectors loses (ε |λ| / gap)ᵏ: values coincide there where their gap is at most
-//! ᵏ√τ |λ|. So rules of vectors write rows of the next `order`.
+//! Roundings turn the vectors of two values by about ε |λ| / gap, where |λ| is the largest value, and so much of a
+//! gradient is lost. Values coincide where that would leave fewer than three digits: where their gap is at most τ |λ|,
+//! τ = 1024 ε (8 n ε for matrices of more than 128 columns). Cotangents of values nearby must be alike in proportion:
+//! their difference is at most gap / (τ |λ|) of the largest one, or √ε of it, which is rounding. The k-th derivative of
+//! vectors loses (ε |λ| / gap)ᵏ: values coincide there where their gap is at most ᵏ√τ |λ|. So rules of vectors write
+//! rows of the next `order`.
 
 mod jacobi;
 mod routines;
@@ -26,15 +29,16 @@ use super::effect::CHECK;
 use super::external::STILL;
 use super::fold::REDUCE_MAX;
 use super::linalg::{
-    Left, SOLVE, flipped, from_factors, infer_matrix, inner, of_matrix, one_row_more, part, places, product, product_with,
+    Left, SOLVE, flipped, from_factors, infer_matrix, inner, of_matrix, one_row_more, part, places, product,
+    product_with,
 };
 use super::ops;
 use super::reduce::{SUM, float_only};
 use super::scalar::{ABS, AND, DIV, EQ, GE, GT, LE, MAX, NE, NOT, OR, SELECT, SUB};
 use super::shape::{RESHAPE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Composed, Contribution, DType, DataMut, Error, Factors, Lowering, Routine, Row, Rule, Sample, Type, Value,
-    View,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, DataMut, Error, Factors, Lowering, Routine, Row, Rule,
+    Sample, Type, Value, View,
 };
 
 ops! {
@@ -83,7 +87,12 @@ const fn of_spectrum(name: &'static str, function: Routine) -> Row {
 }
 
 const fn of_singular(name: &'static str, function: Routine) -> Row {
-    Row { lowering: Lowering::Factored(SINGULAR, function), cost: 120, samples: tall_samples, ..of_spectrum(name, function) }
+    Row {
+        lowering: Lowering::Factored(SINGULAR, function),
+        cost: 120,
+        samples: tall_samples,
+        ..of_spectrum(name, function)
+    }
 }
 
 fn tall<'t>(row: &Row, types: &'t [Type]) -> Result<&'t Type, Error> {
@@ -131,14 +140,23 @@ fn columns_type(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
     let (mut shape, last) = (ty.shape.clone(), ty.rank() - 1);
     match attrs.sizes("columns")[..] {
         [start, stop] if start <= stop && stop <= shape[last] => shape[last] = stop - start,
-        ref other => return shape_error(format!("`{}` needs a range of the {} columns, found {other:?}", row.name, shape[last])),
+        ref other => {
+            return shape_error(format!(
+                "`{}` needs a range of the {} columns, found {other:?}",
+                row.name, shape[last]
+            ));
+        }
     }
     Ok(Type::new(ty.dtype, shape))
 }
 
 fn infer_polar_solve(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
     let needed = square(tall(row, types)?);
-    if types[1] == needed { Ok(needed) } else { shape_error(format!("`{}` needs a right side {needed}, found {}", row.name, types[1])) }
+    if types[1] == needed {
+        Ok(needed)
+    } else {
+        shape_error(format!("`{}` needs a right side {needed}, found {}", row.name, types[1]))
+    }
 }
 
 fn infer_pinv(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
@@ -159,7 +177,10 @@ fn infer_agree(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> 
     order_of(row, attrs)?;
     match types[0] == types[1] && types[0].rank() > 0 {
         true => Ok(types[0].clone()),
-        false => shape_error(format!("`{}` needs two arrays of one type with an axis, found {} and {}", row.name, types[0], types[1])),
+        false => shape_error(format!(
+            "`{}` needs two arrays of one type with an axis, found {} and {}",
+            row.name, types[0], types[1]
+        )),
     }
 }
 
@@ -235,8 +256,8 @@ fn along_last(b: &Builder, x: Value, count: usize) -> Value {
     b.broadcast(number, &shape, &(0..last).collect::<Vec<_>>())
 }
 
-/// Values coincide where they differ by at most this: of the values, in order, of every matrix, for arrays of their rank whose last axis is so
-/// long. At least one value is there.
+/// Values coincide where they differ by at most this: of the values, in order, of every matrix, for arrays of their
+/// rank whose last axis is so long. At least one value is there.
 fn resolution(b: &Builder, values: Value, order: usize, count: usize) -> Value {
     let ty = b.ty(values);
     let n = ty.shape[ty.rank() - 1];
@@ -253,7 +274,8 @@ fn largest(b: &Builder, x: Value, axes: &[usize], shape: &[usize]) -> Value {
     b.broadcast(largest, shape, &(0..shape.len() - axes.len()).collect::<Vec<_>>())
 }
 
-/// Whether cotangents or tangents of values so far apart differ by no more than what is taken for alike, the largest of them being `size`.
+/// Whether cotangents or tangents of values so far apart differ by no more than what is taken for alike, the largest of
+/// them being `size`.
 fn alike(b: &Builder, difference: Value, size: Value, gap: Value, resolution: Value) -> Value {
     let ty = b.ty(gap);
     let least = if ty.dtype == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
@@ -271,18 +293,22 @@ fn still(b: &Builder, x: Value) -> Value {
     b.row(&STILL, Attrs::none().ints("shape", b.ty(x).shape), &[x])
 }
 
-const VALUES_COINCIDE: &str = "some eigenvalues or singular values coincide, or are zero, and have no derivative of their own: \
-     what is computed of them must treat those that coincide alike (degenerate=\"zero\" of rg.linalg.eigh and rg.linalg.svd takes what is not as zero)";
-const VALUES_MOVE_APART: &str = "some eigenvalues or singular values coincide, or are zero, and the direction moves them apart: they have no derivative there \
-     (the gradient of what treats them alike exists, in reverse mode)";
-const VECTORS_COINCIDE: &str = "some eigenvalues or singular values coincide, so that their vectors are any basis of what they span and have no derivative: \
-     use a function that needs no vectors, such as polar, pinv or a norm, or only vectors of other values \
-     (degenerate=\"zero\" of rg.linalg.eigh and rg.linalg.svd takes what is not there as zero)";
-const RANK: &str = "the columns of a matrix, or its rows, depend on each other: \
-     its polar factor, nuclear norm and singular vectors of the value zero have no derivative there";
+const VALUES_COINCIDE: &str = "some eigenvalues or singular values coincide, or are zero, and have no derivative of \
+                               their own: what is computed of them must treat those that coincide alike \
+                               (degenerate=\"zero\" of rg.linalg.eigh and rg.linalg.svd takes what is not as zero)";
+const VALUES_MOVE_APART: &str = "some eigenvalues or singular values coincide, or are zero, and the direction moves \
+                                 them apart: they have no derivative there (the gradient of what treats them alike \
+                                 exists, in reverse mode)";
+const VECTORS_COINCIDE: &str = "some eigenvalues or singular values coincide, so that their vectors are any basis of \
+                                what they span and have no derivative: use a function that needs no vectors, such as \
+                                polar, pinv or a norm, or only vectors of other values (degenerate=\"zero\" of \
+                                rg.linalg.eigh and rg.linalg.svd takes what is not there as zero)";
+const RANK: &str = "the columns of a matrix, or its rows, depend on each other: its polar factor, nuclear norm and \
+                    singular vectors of the value zero have no derivative there";
 
-/// Whether neighbours in a list of values coincide where something about them must agree; and the last one is not zero where they are
-/// mirrored. Of values that are not neighbours nothing is left to say, because gaps and differences add up.
+/// Whether neighbours in a list of values coincide where something about them must agree; and the last one is not zero
+/// where they are mirrored. Of values that are not neighbours nothing is left to say, because gaps and differences add
+/// up.
 fn transpose_agree(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let (values, order, shape) = (args[1], attrs.size("order"), b.ty(ct).shape);
     let last = shape.len() - 1;
@@ -334,9 +360,15 @@ fn inverse_where(b: &Builder, there: Value, x: Value) -> Value {
     b.row(&SELECT, Attrs::none(), &[there, binary(b, &DIV, ones, safe), b.zeros(&ty)])
 }
 
-/// 1 / (λⱼ − λᵢ), or what stands for the difference, for all i and the j of these columns, zero for i = j. Where other values coincide it is
-/// an error or zero.
-fn divided_differences(b: &Builder, degenerate: Degenerate, values: Value, [start, stop]: [usize; 2], differences: Value) -> Value {
+/// 1 / (λⱼ − λᵢ), or what stands for the difference, for all i and the j of these columns, zero for i = j. Where other
+/// values coincide it is an error or zero.
+fn divided_differences(
+    b: &Builder,
+    degenerate: Degenerate,
+    values: Value,
+    [start, stop]: [usize; 2],
+    differences: Value,
+) -> Value {
     let ty = b.ty(values);
     let n = ty.shape[ty.rank() - 1];
     let picked = range(b, values, start, stop - start);
@@ -368,7 +400,8 @@ fn of_columns(b: &Builder, x: Value, y: Value) -> Value {
     b.row(&SUM, Attrs::none().ints("axes", [rank - 2]), &[b.mul(x, y)])
 }
 
-/// A tangent of values that coincide is one where the direction moves them alike: the block of M for them is a multiple of the identity.
+/// A tangent of values that coincide is one where the direction moves them alike: the block of M for them is a multiple
+/// of the identity.
 fn check_direction(b: &Builder, order: usize, values: Value, m: Value) {
     let ty = b.ty(m);
     let (rank, n) = (ty.rank(), ty.shape[ty.rank() - 1]);
@@ -376,7 +409,8 @@ fn check_direction(b: &Builder, order: usize, values: Value, m: Value) {
     let off = unary(b, &ABS, binary(b, &SUB, m, part(b, &EQ, m)));
     let moved = unary(b, &ABS, binary(b, &SUB, as_columns(b, diagonal, n), as_rows(b, diagonal, n)));
     let gap = unary(b, &ABS, binary(b, &SUB, as_columns(b, values, n), as_rows(b, values, n)));
-    let (size, resolution) = (largest(b, m, &[rank - 2, rank - 1], &ty.shape), as_columns(b, resolution(b, values, order, n), n));
+    let (size, resolution) =
+        (largest(b, m, &[rank - 2, rank - 1], &ty.shape), as_columns(b, resolution(b, values, order, n), n));
     let holds = alike(b, binary(b, &MAX, off, moved), size, gap, resolution);
     check(b, holds, VALUES_MOVE_APART);
 }
@@ -429,7 +463,12 @@ impl Singular {
         let ty = b.ty(a);
         let n = ty.shape[ty.rank() - 1];
         let vectors = |row: &'static Row| b.row(row, degenerate.columns([0, n]), &[a]);
-        Singular { u: vectors(&LEFT_VECTORS), v: vectors(&RIGHT_VECTORS), sigma: b.row(&SVDVALS, degenerate.attrs(), &[a]), n }
+        Singular {
+            u: vectors(&LEFT_VECTORS),
+            v: vectors(&RIGHT_VECTORS),
+            sigma: b.row(&SVDVALS, degenerate.attrs(), &[a]),
+            n,
+        }
     }
 }
 
@@ -553,8 +592,8 @@ fn transpose_polar_solve(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> C
     Contribution::Dense(b.row(&POLAR_SOLVE, Attrs::none(), &[args[0], ct]))
 }
 
-/// dA⁺ = −A⁺ dA A⁺ + A⁺ A⁺ᵀ dAᵀ (I − A A⁺) + (I − A⁺ A) dAᵀ A⁺ᵀ A⁺ (G. Golub and V. Pereyra, The differentiation of pseudo-inverses and
-/// nonlinear least squares problems whose variables separate, 1973).
+/// dA⁺ = −A⁺ dA A⁺ + A⁺ A⁺ᵀ dAᵀ (I − A A⁺) + (I − A⁺ A) dAᵀ A⁺ᵀ A⁺ (G. Golub and V. Pereyra, The differentiation of
+/// pseudo-inverses and nonlinear least squares problems whose variables separate, 1973).
 fn pinv_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let (Some(da), a) = (tangents[0], args[0]) else { return b.zeros(&b.ty(y)) };
     // Nothing is of as many rows and columns as A has rows.
@@ -630,7 +669,10 @@ fn polar_solve_samples(row: &Row) -> Vec<Sample> {
 
 fn pinv_samples(row: &Row) -> Vec<Sample> {
     let sample = |shape: &[usize]| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]), (Type::f64([&shape[..shape.len() - 2], &[1]].concat()), (1e-3, 1e-2))],
+        args: vec![
+            (Type::f64(shape), row.domain[0]),
+            (Type::f64([&shape[..shape.len() - 2], &[1]].concat()), (1e-3, 1e-2)),
+        ],
         attrs: Attrs::none(),
     };
     vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[2, 4, 2]), sample(&[5, 3]), sample(&[3, 0])]

@@ -6,8 +6,10 @@ use crate::ops::linalg::dense::Real;
 use crate::ops::linalg::routines::{by_float, count, extents, order, routine};
 use crate::ops::matrix::{Extents, Matrix, Target, multiply};
 
-pub(super) const EIGEN_FACTORS: Routine =
-    routine(|types, _| vec![Type::new(types[0].dtype, [symmetric::scratch_elements(order(&types[0]))])], by_float!(eigen_factors));
+pub(super) const EIGEN_FACTORS: Routine = routine(
+    |types, _| vec![Type::new(types[0].dtype, [symmetric::scratch_elements(order(&types[0]))])],
+    by_float!(eigen_factors),
+);
 pub(super) const EIGENVALUES: Routine = routine(|_, _| vec![], by_float!(last_row));
 pub(super) const EIGENVECTORS: Routine = routine(|_, _| vec![], by_float!(eigenvectors));
 
@@ -17,7 +19,8 @@ pub(super) const LEFT: Routine = routine(|_, _| vec![], by_float!(left));
 pub(super) const RIGHT: Routine = routine(|_, _| vec![], by_float!(right));
 pub(super) const NUCLEAR: Routine = routine(|_, _| vec![], by_float!(nuclear));
 pub(super) const POLAR: Routine = routine(|types, _| vec![work(types)], by_float!(polar));
-pub(super) const POLAR_SOLVE: Routine = routine(|types, _| vec![squares(types, 2), work(types)], by_float!(polar_solve));
+pub(super) const POLAR_SOLVE: Routine =
+    routine(|types, _| vec![squares(types, 2), work(types)], by_float!(polar_solve));
 pub(super) const PINV: Routine = routine(|types, _| vec![squares(types, 1), work(types)], by_float!(pinv));
 
 /// Rows and columns of the tall matrices that these are the factors of.
@@ -61,7 +64,13 @@ fn each<'a, T: Real + 'a>(types: &[Type], args: &[Slice<'a>]) -> impl Iterator<I
     (0..count(&types[0])).map(move |k| (k, &T::of(args[0])[k * rows * n..][..rows * n]))
 }
 
-fn eigen_factors<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn eigen_factors<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (a, all, work, n) = (T::of(args[0]), T::of_mut(&mut result), T::of_mut(&mut scratch[0]), order(&types[0]));
     for k in 0..count(&types[0]) {
         let (v, w) = all[k * (n + 1) * n..][..(n + 1) * n].split_at_mut(n * n);
@@ -69,7 +78,13 @@ fn eigen_factors<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut res
     }
 }
 
-fn singular_factors<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn singular_factors<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (a, all, work) = (T::of(args[0]), T::of_mut(&mut result), T::of_mut(&mut scratch[0]));
     let [m, n] = extents(&types[0]);
     for k in 0..count(&types[0]) {
@@ -84,28 +99,38 @@ fn last_row<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: 
     each::<T>(types, args).for_each(|(k, factors)| y[k * n..][..n].copy_from_slice(&factors[factors.len() - n..]));
 }
 
-fn eigenvectors<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, _: &mut [SliceMut<'_>]) {
+fn eigenvectors<T: Real>(
+    types: &[Type],
+    attrs: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    _: &mut [SliceMut<'_>],
+) {
     let (y, n) = (T::of_mut(&mut result), order(&types[0]));
     let size = y.len() / count(&types[0]).max(1);
-    each::<T>(types, args).for_each(|(k, factors)| copy_columns(&factors[..n * n], &mut y[k * size..][..size], attrs, n));
+    each::<T>(types, args)
+        .for_each(|(k, factors)| copy_columns(&factors[..n * n], &mut y[k * size..][..size], attrs, n));
 }
 
 fn left<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, _: &mut [SliceMut<'_>]) {
     let (y, [m, n]) = (T::of_mut(&mut result), tall(types));
     let size = y.len() / count(&types[0]).max(1);
-    each::<T>(types, args).for_each(|(k, factors)| copy_columns(&factors[..m * n], &mut y[k * size..][..size], attrs, n));
+    each::<T>(types, args)
+        .for_each(|(k, factors)| copy_columns(&factors[..m * n], &mut y[k * size..][..size], attrs, n));
 }
 
 fn right<T: Real>(types: &[Type], attrs: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, _: &mut [SliceMut<'_>]) {
     let (y, [m, n]) = (T::of_mut(&mut result), tall(types));
     let size = y.len() / count(&types[0]).max(1);
     let of = |factors: &'_ [T]| m * n..factors.len() - n;
-    each::<T>(types, args).for_each(|(k, factors)| copy_columns(&factors[of(factors)], &mut y[k * size..][..size], attrs, n));
+    each::<T>(types, args)
+        .for_each(|(k, factors)| copy_columns(&factors[of(factors)], &mut y[k * size..][..size], attrs, n));
 }
 
 fn nuclear<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, _: &mut [SliceMut<'_>]) {
     let (y, n) = (T::of_mut(&mut result), order(&types[0]));
-    each::<T>(types, args).for_each(|(k, factors)| y[k] = factors[factors.len() - n..].iter().fold(T::ZERO, |sum, x| sum + *x));
+    each::<T>(types, args)
+        .for_each(|(k, factors)| y[k] = factors[factors.len() - n..].iter().fold(T::ZERO, |sum, x| sum + *x));
 }
 
 /// U, V and σ of packed factors.
@@ -116,7 +141,13 @@ fn parts<T>(factors: &[T], [m, n]: [usize; 2]) -> (&[T], &[T], &[T]) {
 }
 
 /// U Vᵀ.
-fn polar<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn polar<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let (y, work, [m, n]) = (T::of_mut(&mut result), T::of_mut(&mut scratch[0]), tall(types));
     for (k, factors) in each::<T>(types, args).take_while(|_| n > 0) {
         let (u, v, _) = parts(factors, [m, n]);
@@ -126,15 +157,22 @@ fn polar<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: Sli
 }
 
 /// V X Vᵀ, where X are the entries of Vᵀ K V divided by σᵢ + σⱼ.
-fn polar_solve<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn polar_solve<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let [squares, work] = scratch else { panic!("scratch is what was asked for") };
     let (y, right, work, [m, n]) = (T::of_mut(&mut result), T::of(args[1]), T::of_mut(work), tall(types));
     let (half, turned) = T::of_mut(squares).split_at_mut(n * n);
     for (k, factors) in each::<T>(types, args).take_while(|_| n > 0) {
         let (_, v, sigma) = parts(factors, [m, n]);
         let (v, transposed, place) = (Matrix::new(v, n, 1), Matrix::new(v, 1, n), k * n * n..(k + 1) * n * n);
-        let mut times =
-            |a: Matrix<'_, T>, b: Matrix<'_, T>, to: &mut [T]| multiply(Target::Set, Extents { m: n, n, k: n }, a, b, to, n, work);
+        let mut times = |a: Matrix<'_, T>, b: Matrix<'_, T>, to: &mut [T]| {
+            multiply(Target::Set, Extents { m: n, n, k: n }, a, b, to, n, work)
+        };
         times(transposed, Matrix::new(&right[place.clone()], n, 1), half);
         times(Matrix::new(half, n, 1), v, turned);
         for (row, left) in turned.chunks_exact_mut(n).zip(sigma) {
@@ -146,7 +184,13 @@ fn polar_solve<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut resul
 }
 
 /// V diag(1/σ) Uᵀ without the singular values that are at most `cutoff` times the first.
-fn pinv<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+fn pinv<T: Real>(
+    types: &[Type],
+    _: &Attrs,
+    args: &[Slice<'_>],
+    mut result: SliceMut<'_>,
+    scratch: &mut [SliceMut<'_>],
+) {
     let [squares, work] = scratch else { panic!("scratch is what was asked for") };
     let (y, cutoff, work, [m, n]) = (T::of_mut(&mut result), T::of(args[1]), T::of_mut(work), tall(types));
     let scaled = T::of_mut(squares);
@@ -160,6 +204,14 @@ fn pinv<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: Slic
             }
         }
         let to = &mut y[k * m * n..][..m * n];
-        multiply(Target::Set, Extents { m: n, n: m, k: n }, Matrix::new(scaled, n, 1), Matrix::new(u, 1, n), to, m, work);
+        multiply(
+            Target::Set,
+            Extents { m: n, n: m, k: n },
+            Matrix::new(scaled, n, 1),
+            Matrix::new(u, 1, n),
+            to,
+            m,
+            work,
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Eigenvalues and eigenvectors of one symmetric matrix: Householder's reflections make it tridiagonal, QL with implicit shifts makes that
-//! diagonal (J. H. Wilkinson and C. Reinsch, Handbook for Automatic Computation II, contributions II/2 and II/4, 1971).
+//! Eigenvalues and eigenvectors of one symmetric matrix: Householder's reflections make it tridiagonal, QL with
+//! implicit shifts makes that diagonal (J. H. Wilkinson and C. Reinsch, Handbook for Automatic Computation II,
+//! contributions II/2 and II/4, 1971).
 //!
 //! Vectors are rows while they are turned, so that every innermost run is contiguous.
 
@@ -16,8 +17,8 @@ pub(super) fn scratch_elements(n: usize) -> usize {
     n * n + 3 * n
 }
 
-/// The eigenvalues w of the symmetric matrix whose lower triangle is that of A, ascending, and in the columns of v their eigenvectors, of
-/// length 1. Where A is not finite everything is NaN.
+/// The eigenvalues w of the symmetric matrix whose lower triangle is that of A, ascending, and in the columns of v
+/// their eigenvectors, of length 1. Where A is not finite everything is NaN.
 pub(super) fn eigh<T: Real>(a: &[T], v: &mut [T], w: &mut [T], scratch: &mut [T], n: usize) {
     let (square, vectors) = scratch.split_at_mut(n * n);
     let (below, vectors) = vectors.split_at_mut(n);
@@ -45,7 +46,8 @@ pub(super) fn eigh<T: Real>(a: &[T], v: &mut [T], w: &mut [T], scratch: &mut [T]
     scale.undo(w);
 }
 
-/// The sign of a vector is ours: its first entry that is not small beside the largest is positive. A small one may have any sign.
+/// The sign of a vector is ours: its first entry that is not small beside the largest is positive. A small one may have
+/// any sign.
 pub(super) fn orient<T: Real>(vector: &mut [T]) {
     if leads_down(vector) {
         vector.iter_mut().for_each(|x| *x = -*x);
@@ -70,8 +72,8 @@ pub(super) fn length<T: Real>(x: T, y: T) -> T {
     large * ratio.fused(ratio, T::ONE).sqrt()
 }
 
-/// Of a symmetric matrix, both triangles of which are there, the diagonal and what is below it after reflections H = I − τ v vᵀ. Row k of a
-/// becomes v of step k, from column k + 1 on.
+/// Of a symmetric matrix, both triangles of which are there, the diagonal and what is below it after reflections H = I
+/// − τ v vᵀ. Row k of a becomes v of step k, from column k + 1 on.
 struct Tridiagonal<'a, T> {
     a: &'a mut [T],
     diagonal: &'a mut [T],
@@ -94,7 +96,8 @@ impl<T: Real> WithSimd for Tridiagonal<'_, T> {
             }
             let (above, rest) = a.split_at_mut((k + 1) * n);
             let v = &mut above[k * n + k + 1..];
-            // What is left of a matrix of low rank are roundings of roundings: their squares would be too small for floats.
+            // What is left of a matrix of low rank are roundings of roundings: their squares would be too small for
+            // floats.
             let largest = v.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
             below[k] = v[0];
             if v[1..].iter().all(|x| *x == T::ZERO) {
@@ -170,8 +173,12 @@ impl<T: Real> WithSimd for Diagonal<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
         let Diagonal { diagonal, below, rows, n } = self;
-        // What is small beside the rows that are done is small beside the matrix. Beside rows of roundings of roundings nothing is.
-        let largest = diagonal.iter().chain(&*below).fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+        // What is small beside the rows that are done is small beside the matrix. Beside rows of roundings of roundings
+        // nothing is.
+        let largest = diagonal
+            .iter()
+            .chain(&*below)
+            .fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
         let mut done = largest * T::EPSILON * T::EPSILON * T::EPSILON;
         for first in 0..n {
             let row = diagonal[first].abs() + below[first].abs();

@@ -1,5 +1,5 @@
-//! Whether a decision fits its Program: everything that `place`, the controllers and the layout of pools rely on. The walk is that of
-//! `place/flatten`, over every function that it copies into place, and counts what it will copy.
+//! Whether a decision fits its Program: everything that `place`, the controllers and the layout of pools rely on. The
+//! walk is that of `place/flatten`, over every function that it copies into place, and counts what it will copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,8 @@ const MOST_SLOTS: u64 = 1 << 32;
 /// Checks a decision about a verified Program without calls.
 pub(in crate::plan) fn check(parted: &Parted, decision: &Decision) -> Result<(), Error> {
     let program = &parted.program;
-    let mut visit = Visit { program, parted, decision, effects: program.effects(), known: BTreeMap::new(), unwound: vec![] };
+    let mut visit =
+        Visit { program, parted, decision, effects: program.effects(), known: BTreeMap::new(), unwound: vec![] };
     visit.check_names()?;
     check_again(program.main(), &decision.again)?;
     visit.function(program.main())?;
@@ -35,7 +36,8 @@ struct Visit<'p> {
     effects: Vec<bool>,
     /// What functions of the Program come to in place.
     known: BTreeMap<FuncId, Copied>,
-    /// What unwinds come to, by their bwd and the sweep that they share: parts of a step have the unwinds of the whole.
+    /// What unwinds come to, by their bwd and the sweep that they share: parts of a step have the unwinds of the
+    /// whole.
     unwound: Vec<((FuncId, Option<Sweep>), Copied)>,
 }
 
@@ -59,7 +61,8 @@ impl Visit<'_> {
     /// A decision names a loop by its bwd.
     fn check_names(&self) -> Result<(), Error> {
         let insts = self.program.functions.iter().flat_map(|function| &function.insts);
-        let steps: BTreeSet<FuncId> = insts.filter_map(|inst| if let Op::Unwind(op) = &inst.op { Some(op.bwd) } else { None }).collect();
+        let steps: BTreeSet<FuncId> =
+            insts.filter_map(|inst| if let Op::Unwind(op) = &inst.op { Some(op.bwd) } else { None }).collect();
         match self.decision.loops.keys().find(|bwd| !steps.contains(bwd)) {
             Some(bwd) => Err(unsound(format!("function {} is no step backwards", bwd.0))),
             None => Ok(()),
@@ -109,7 +112,10 @@ impl Visit<'_> {
     }
 
     fn loop_decision(&self, op: &UnwindOp) -> Result<&LoopDecision, Error> {
-        self.decision.loops.get(&op.bwd).ok_or_else(|| unsound(format!("nothing is decided about the loop of function {}", op.bwd.0)))
+        self.decision
+            .loops
+            .get(&op.bwd)
+            .ok_or_else(|| unsound(format!("nothing is decided about the loop of function {}", op.bwd.0)))
     }
 
     fn splits(&self, op: &UnwindOp, way: &Way) -> Vec<Split> {
@@ -133,7 +139,13 @@ impl Visit<'_> {
     }
 
     /// What an unwind comes to in place.
-    fn unwind(&mut self, function: &Function, inst: &Inst, op: &UnwindOp, pair: Option<&Pair>) -> Result<Copied, Error> {
+    fn unwind(
+        &mut self,
+        function: &Function,
+        inst: &Inst,
+        op: &UnwindOp,
+        pair: Option<&Pair>,
+    ) -> Result<Copied, Error> {
         let key = (op.bwd, pair.map(|pair| pair.sweep));
         if let Some((_, known)) = self.unwound.iter().find(|(known, _)| *known == key) {
             return Ok(*known);
@@ -141,12 +153,17 @@ impl Visit<'_> {
         let decided = self.loop_decision(op)?.clone();
         let paired = pair.and_then(|pair| decided.way(pair.sweep));
         let Some(way) = paired.or_else(|| decided.way(Sweep::Alone)) else {
-            return Err(unsound(format!("nothing is decided about the loop of function {} where it stands alone", op.bwd.0)));
+            return Err(unsound(format!(
+                "nothing is decided about the loop of function {} where it stands alone",
+                op.bwd.0
+            )));
         };
         self.check_way(function, inst, op, pair, way)?;
         let (splits, [_, uses]) = (self.splits(op, way), way.schedule.uses());
-        let taped: Vec<&Split> = splits.iter().zip(&uses.tape).filter(|(_, used)| **used).map(|(split, _)| split).collect();
-        let reversed: Vec<&Split> = splits.iter().zip(&uses.reverse).filter(|(_, used)| **used).map(|(split, _)| split).collect();
+        let taped: Vec<&Split> =
+            splits.iter().zip(&uses.tape).filter(|(_, used)| **used).map(|(split, _)| split).collect();
+        let reversed: Vec<&Split> =
+            splits.iter().zip(&uses.reverse).filter(|(_, used)| **used).map(|(split, _)| split).collect();
         let forwards = self.repeated(op.body)?;
         let mut copied = Copied::default().and(forwards, u64::from(uses.advance) + taped.len() as u64);
         // A step in two by a cut stands there in its two parts, and as a whole where it is turned back on.
@@ -170,13 +187,21 @@ impl Visit<'_> {
     }
 
     /// The sizes and counts of a schedule are those of its loop.
-    fn check_way(&self, function: &Function, inst: &Inst, op: &UnwindOp, pair: Option<&Pair>, way: &Way) -> Result<(), Error> {
+    fn check_way(
+        &self,
+        function: &Function,
+        inst: &Inst,
+        op: &UnwindOp,
+        pair: Option<&Pair>,
+        way: &Way,
+    ) -> Result<(), Error> {
         let forward = Forward::new(self.parted.step(op.bwd), op, &self.effects);
         if let Some(cut) = way.cuts.iter().find(|cut| !forward.is_cut(cut)) {
             return Err(unsound(format!("{:?} is no cut of function {}", cut.kept, op.bwd.0)));
         }
         let state: Vec<&Type> = op.args(&inst.args).carries.iter().map(|v| function.ty(*v)).collect();
-        let of_state = |bytes: u64, slots: u64| bytes == row_layout(state.iter().copied()).1 && (1..=MOST_SLOTS).contains(&slots);
+        let of_state =
+            |bytes: u64, slots: u64| bytes == row_layout(state.iter().copied()).1 && (1..=MOST_SLOTS).contains(&slots);
         let records: Vec<u64> = way.cuts.iter().map(|cut| forward.bytes(cut)).collect();
         let is_known_before = way.sweep != Sweep::Online;
         let fits = match &way.schedule {
@@ -189,10 +214,16 @@ impl Visit<'_> {
             Schedule::Recipe(found) => {
                 recipe::check(found).map_err(unsound)?;
                 let counted = known_steps(function, inst, op, pair);
-                (Some(found.steps), found.sweep) == (counted, way.sweep) && of_state(found.state_bytes, 1) && records == found.record_bytes
+                (Some(found.steps), found.sweep) == (counted, way.sweep)
+                    && of_state(found.state_bytes, 1)
+                    && records == found.record_bytes
             }
         };
-        if fits { Ok(()) } else { Err(unsound(format!("`{}` is no schedule of the loop of function {}", way.schedule, op.bwd.0))) }
+        if fits {
+            Ok(())
+        } else {
+            Err(unsound(format!("`{}` is no schedule of the loop of function {}", way.schedule, op.bwd.0)))
+        }
     }
 }
 

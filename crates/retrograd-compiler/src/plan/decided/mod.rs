@@ -1,8 +1,10 @@
-//! A Program and what was decided about it: all that a plan comes to, as data that can be stored and applied again without a search.
+//! A Program and what was decided about it: all that a plan comes to, as data that can be stored and applied again
+//! without a search.
 //!
-//! Whoever wrote it down, it is applied only if it is sound: the Program is verified, and the decision is held against its loops
-//! (`check`). So a stored plan gives an error, or the run of a valid Program. The Program is the one that was placed: interchange, tiles,
-//! loops in loops as one and logs are rewrites of the Program, so that they need no form of their own.
+//! Whoever wrote it down, it is applied only if it is sound: the Program is verified, and the decision is held against
+//! its loops (`check`). So a stored plan gives an error, or the run of a valid Program. The Program is the one that was
+//! placed: interchange, tiles, loops in loops as one and logs are rewrites of the Program, so that they need no form of
+//! their own.
 
 mod check;
 mod recipe;
@@ -106,7 +108,8 @@ impl Decided {
 pub const MOST_THREADS: usize = 4096;
 
 fn check_grain(grain: &Grain) -> Result<(), Error> {
-    let is_sound = grain.statements_per_part >= 1 && grain.vector_steps >= 1 && (1..=MOST_THREADS).contains(&grain.threads);
+    let is_sound =
+        grain.statements_per_part >= 1 && grain.vector_steps >= 1 && (1..=MOST_THREADS).contains(&grain.threads);
     if is_sound { Ok(()) } else { Err(unsound(format!("{grain:?} is no grain of code"))) }
 }
 

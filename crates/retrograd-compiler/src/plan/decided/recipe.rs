@@ -12,8 +12,8 @@ struct Seen {
     spills: bool,
 }
 
-/// A recipe of so many steps: every range is covered once, parts come after those that they use, and the first sweep ends once, on the way
-/// right. What is wrong is said in words.
+/// A recipe of so many steps: every range is covered once, parts come after those that they use, and the first sweep
+/// ends once, on the way right. What is wrong is said in words.
 pub(super) fn check(recipe: &Recipe) -> Result<(), String> {
     let mut seen: Vec<Seen> = vec![];
     for (number, part) in recipe.parts.iter().enumerate() {
@@ -31,13 +31,17 @@ pub(super) fn check(recipe: &Recipe) -> Result<(), String> {
     match root {
         Seen { steps, .. } if steps != recipe.steps => Err(format!("a recipe for {} steps has {steps}", recipe.steps)),
         Seen { steps, .. } if i64::try_from(steps).is_err() => Err(format!("a recipe has {steps} steps")),
-        Seen { ends, .. } if ends != sweeps => Err("a recipe has the end of a sweep where there is one, and only there".into()),
+        Seen { ends, .. } if ends != sweeps => {
+            Err("a recipe has the end of a sweep where there is one, and only there".into())
+        }
         Seen { .. } => Ok(()),
     }
 }
 
 fn check_part(recipe: &Recipe, part: Part, seen: &[Seen]) -> Result<Seen, String> {
-    let of = |part: PartId| seen.get(part as usize).copied().ok_or_else(|| format!("uses part {part}, which is not before it"));
+    let of = |part: PartId| {
+        seen.get(part as usize).copied().ok_or_else(|| format!("uses part {part}, which is not before it"))
+    };
     let long = "has more steps than can be counted";
     match part {
         Part::Turnback => Ok(Seen { steps: 1, ends: false, spills: false }),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ir::{Attr, Attrs, ForOp, FuncId, Function, IfOp, Inst, Op, Part, Pos, Program, Row, Type, UnwindOp, Value, WhileOp};
+use crate::ir::{
+    Attr, Attrs, ForOp, FuncId, Function, IfOp, Inst, Op, Part, Pos, Program, Row, Type, UnwindOp, Value, WhileOp,
+};
 use crate::ops;
 
 /// A Program in a file.
@@ -72,7 +74,9 @@ impl From<&Program> for SavedProgram {
             let Inst { op, args, results, pos } = inst;
             let op = match op {
                 Op::Row(row, attrs) => {
-                    let number = |name: &str| row.attrs.iter().position(|known| *known == name).expect("a row names its attributes");
+                    let number = |name: &str| {
+                        row.attrs.iter().position(|known| *known == name).expect("a row names its attributes")
+                    };
                     let attrs = attrs.iter().map(|(name, attr)| (number(name) as u8, attr.clone())).collect();
                     SavedOp::Row(names.number(row.name), attrs)
                 }
@@ -113,7 +117,10 @@ impl TryFrom<SavedProgram> for Program {
                     let row = rows.get(number as usize).copied().flatten().ok_or_else(|| unknown(number))?;
                     let mut known = Attrs::none();
                     for (number, attr) in attrs {
-                        let name = row.attrs.get(usize::from(number)).ok_or_else(|| format!("`{}` has no attribute {number}", row.name))?;
+                        let name = row
+                            .attrs
+                            .get(usize::from(number))
+                            .ok_or_else(|| format!("`{}` has no attribute {number}", row.name))?;
                         known = known.with(name, attr);
                     }
                     Op::Row(row, known)
@@ -131,8 +138,17 @@ impl TryFrom<SavedProgram> for Program {
         };
         let function = |saved: SavedFunction| {
             let SavedFunction { name, params, insts, results, types } = saved;
-            Ok(Function { name, params, insts: insts.into_iter().map(inst).collect::<Result<_, String>>()?, results, types })
+            Ok(Function {
+                name,
+                params,
+                insts: insts.into_iter().map(inst).collect::<Result<_, String>>()?,
+                results,
+                types,
+            })
         };
-        Ok(Program { functions: saved.functions.into_iter().map(function).collect::<Result<_, String>>()?, entry: saved.entry })
+        Ok(Program {
+            functions: saved.functions.into_iter().map(function).collect::<Result<_, String>>()?,
+            entry: saved.entry,
+        })
     }
 }

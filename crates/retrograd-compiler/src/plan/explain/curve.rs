@@ -75,26 +75,34 @@ impl Curve {
         let (width, height, margin) = (640.0, 400.0, 60.0);
         let of = |value: fn(&CurvePoint) -> f64| {
             let all: Vec<f64> = self.points.iter().map(|point| value(point).max(1.0).log10()).collect();
-            let (low, high) = (all.iter().copied().fold(f64::MAX, f64::min), all.iter().copied().fold(f64::MIN, f64::max));
+            let (low, high) =
+                (all.iter().copied().fold(f64::MAX, f64::min), all.iter().copied().fold(f64::MIN, f64::max));
             all.into_iter().map(move |x| if high > low { (x - low) / (high - low) } else { 0.5 }).collect::<Vec<_>>()
         };
         let (bytes, work) = (of(|point| point.bytes as f64), of(|point| point.work as f64));
-        let place = |k: usize| (margin + bytes[k] * (width - 2.0 * margin), height - margin - work[k] * (height - 2.0 * margin));
-        let line: Vec<String> = (0..self.points.len()).map(|k| format!("{:.1},{:.1}", place(k).0, place(k).1)).collect();
+        let place = |k: usize| {
+            (margin + bytes[k] * (width - 2.0 * margin), height - margin - work[k] * (height - 2.0 * margin))
+        };
+        let line: Vec<String> =
+            (0..self.points.len()).map(|k| format!("{:.1},{:.1}", place(k).0, place(k).1)).collect();
         let least = self.points.iter().map(|point| point.work).min().unwrap_or(1).max(1);
         let dot = |(k, point): (usize, &CurvePoint)| {
             let (x, y) = place(k);
             let (radius, colour) = if point.chosen { (7, "#c03020") } else { (4, "#205080") };
             let title = format!("{}, {:.3} x", bytes_in_words(point.bytes), point.work as f64 / least as f64);
-            format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"><title>{title}</title></circle>\n")
+            format!(
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" \
+                 fill=\"{colour}\"><title>{title}</title></circle>\n"
+            )
         };
         let dots: String = self.points.iter().enumerate().map(dot).collect();
         let label = |x: f64, y: f64, words: &str| format!("<text x=\"{x}\" y=\"{y}\">{words}</text>\n");
-        let ends = [self.points.first(), self.points.last()].map(|point| point.map_or(String::new(), |point| bytes_in_words(point.bytes)));
+        let ends = [self.points.first(), self.points.last()]
+            .map(|point| point.map_or(String::new(), |point| bytes_in_words(point.bytes)));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-             <polyline points=\"{}\" fill=\"none\" stroke=\"#205080\"/>\n{dots}{}{}{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" \
+             fill=\"white\"/>\n<polyline points=\"{}\" fill=\"none\" stroke=\"#205080\"/>\n{dots}{}{}{}</svg>\n",
             line.join(" "),
             label(margin, height - 20.0, &format!("{} (least)", ends[0])),
             label(width - 2.5 * margin, height - 20.0, &format!("{} (no limit)", ends[1])),

@@ -7,9 +7,12 @@ use crate::plan::schedule::Sweep;
 use crate::plan::{Logged, Plan};
 
 impl Plan {
-    /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops and of other code that run in tiles, the loops in loops that run as one, the loops that keep logs, every loop with its schedule, every value that could be kept.
+    /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops and of other code that run in
+    /// tiles, the loops in loops that run as one, the loops that keep logs, every loop with its schedule, every value
+    /// that could be kept.
     pub fn to_json(&self) -> String {
-        let peak = self.peak().into_iter().map(|(what, bytes)| object(&[("what", text(&what)), ("bytes", bytes.to_string())]));
+        let peak =
+            self.peak().into_iter().map(|(what, bytes)| object(&[("what", text(&what)), ("bytes", bytes.to_string())]));
         let fields = [
             ("strategy", text(self.strategy)),
             ("budget", self.budget.map_or("null".into(), |budget| budget.to_string())),
@@ -26,7 +29,10 @@ impl Plan {
             ("strips", list(self.strips.iter().map(usize::to_string))),
             ("unnested", list(self.unnested.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
             ("logs", list(self.logs.iter().map(log_json))),
-            ("effort", object(&[("splits", self.effort.splits.to_string()), ("placed", self.effort.placed.to_string())])),
+            (
+                "effort",
+                object(&[("splits", self.effort.splits.to_string()), ("placed", self.effort.placed.to_string())]),
+            ),
             ("loops", list(self.reports().iter().map(loop_json))),
         ];
         object(&fields) + "\n"

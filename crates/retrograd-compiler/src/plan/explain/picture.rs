@@ -35,9 +35,17 @@ fn picture(facts: &LoopFacts, way: &Way) -> String {
     let y = |step: u64| height - 20.0 - (height - 60.0) * step as f64 / count.max(1) as f64;
     let draw = |(k, action): (usize, &Action)| {
         let line = |from: u64, to: u64, colour: &str| {
-            format!("<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\"/>\n", x(k), y(from), x(k + 1), y(to))
+            format!(
+                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\"/>\n",
+                x(k),
+                y(from),
+                x(k + 1),
+                y(to)
+            )
         };
-        let dot = |step: u64, colour: &str| format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2\" fill=\"{colour}\"/>\n", x(k), y(step));
+        let dot = |step: u64, colour: &str| {
+            format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2\" fill=\"{colour}\"/>\n", x(k), y(step))
+        };
         match *action {
             Action::Advance { from, to } => line(from, to, "#909090"),
             Action::Tape { from, to, .. } => line(from, to, "#205080"),
@@ -59,8 +67,9 @@ fn picture(facts: &LoopFacts, way: &Way) -> String {
     let shapes: String = actions.iter().enumerate().map(draw).collect();
     let title = format!("{}: {count} steps, {}", facts.pos, way.schedule).replace('&', "&amp;").replace('<', "&lt;");
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"20\" y=\"16\">{title}</text>\n\
-         <text x=\"20\" y=\"32\">grey: advanced, blue: recorded, red: reversed, orange: turned back, green: held and restored, violet: on disk</text>\n{shapes}</svg>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"20\" \
+         y=\"16\">{title}</text>\n<text x=\"20\" y=\"32\">grey: advanced, blue: recorded, red: reversed, orange: \
+         turned back, green: held and restored, violet: on disk</text>\n{shapes}</svg>\n"
     )
 }

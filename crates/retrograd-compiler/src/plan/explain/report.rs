@@ -74,9 +74,9 @@ impl ResidualReport {
 const GONE_THROUGH: u64 = 1 << 20;
 
 impl Plan {
-    /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`prices.rs`), in the vectors of
-    /// the back end that it was planned for. Loops of unknown length are taken to go through half of the
-    /// longest axis of their arrays, or to have 10,000 steps where they have none.
+    /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`prices.rs`), in
+    /// the vectors of the back end that it was planned for. Loops of unknown length are taken to go through half of
+    /// the longest axis of their arrays, or to have 10,000 steps where they have none.
     pub fn seconds(&self) -> f64 {
         self.decision.work as f64 / SECOND
     }
@@ -91,8 +91,8 @@ impl Plan {
         fastest.work.min(self.decision.work)
     }
 
-    /// No plan in this memory does less work with the records that the strategy chooses from: in the budget, or where there is none, in
-    /// the bytes that this plan takes.
+    /// No plan in this memory does less work with the records that the strategy chooses from: in the budget, or where
+    /// there is none, in the bytes that this plan takes.
     pub fn work_bound(&self) -> u128 {
         let bytes = self.budget.or(self.offered).unwrap_or(self.bytes_peak);
         let (bound, work) = (super::super::bound::bound(&self.facts, bytes), self.decision.work);
@@ -104,7 +104,9 @@ impl Plan {
     pub fn residuals(&self) -> Vec<ResidualReport> {
         let report = |residual: &Residual| {
             let (fate, reason) = match self.decision.again.runs(residual.value) {
-                0 if self.decision.again.made.is_empty() => ("kept".to_owned(), "nothing outside of loops need run again".to_owned()),
+                0 if self.decision.again.made.is_empty() => {
+                    ("kept".to_owned(), "nothing outside of loops need run again".to_owned())
+                }
                 0 => ("kept".to_owned(), "others are cheaper to compute again for their bytes".to_owned()),
                 1 => ("computed again".to_owned(), "where it is read, so that less is held".to_owned()),
                 times => (format!("computed again {times} times"), "where it is read, so that less is held".to_owned()),
@@ -124,7 +126,12 @@ impl Plan {
             let living = self.placed.stores.iter().filter(in_arena).filter(|store| living(store, moment));
             living.map(|store| store.bytes).sum::<u64>()
         };
-        let fullest = self.placed.stores.iter().map(|store| store.start).max_by_key(|moment| (total(*moment), std::cmp::Reverse(*moment)));
+        let fullest = self
+            .placed
+            .stores
+            .iter()
+            .map(|store| store.start)
+            .max_by_key(|moment| (total(*moment), std::cmp::Reverse(*moment)));
         let Some(moment) = fullest else { return vec![] };
         let mut parts = vec![];
         let mut rest = total(moment);
@@ -151,16 +158,21 @@ impl Plan {
 fn report(facts: &LoopFacts, decision: &Way) -> LoopReport {
     let [sweep, reversal] = decision.schedule.uses();
     let used: Vec<usize> = (0..decision.cuts.len()).filter(|k| reversal.reverse.get(*k) == Some(&true)).collect();
-    let bytes = |cut: usize| facts.choices.iter().find(|choice| choice.cut == decision.cuts[cut]).map_or(0, |choice| choice.bytes);
+    let bytes = |cut: usize| {
+        facts.choices.iter().find(|choice| choice.cut == decision.cuts[cut]).map_or(0, |choice| choice.bytes)
+    };
     let turned = sweep.turnback || reversal.turnback;
     let walked = facts.count.and_then(|count| usage(decision, count));
     let residual = |residual: &Residual| {
-        let keeping: Vec<usize> = used.iter().copied().filter(|cut| decision.cuts[*cut].kept.contains(&residual.value)).collect();
+        let keeping: Vec<usize> =
+            used.iter().copied().filter(|cut| decision.cuts[*cut].kept.contains(&residual.value)).collect();
         let fate = match (keeping.len(), used.len(), turned) {
             (0, 0, _) => Kept::Never,
             (0, _, _) => Kept::NotRecorded,
             (some, all, false) if some == all => Kept::Always,
-            (_, _, _) => Kept::Sometimes(walked.as_ref().map(|(_, reversed)| keeping.iter().map(|cut| reversed[*cut]).sum())),
+            (_, _, _) => {
+                Kept::Sometimes(walked.as_ref().map(|(_, reversed)| keeping.iter().map(|cut| reversed[*cut]).sum()))
+            }
         };
         let (fate, reason) = fate.in_words(facts, residual);
         ResidualReport::new(residual, fate, reason)
@@ -210,11 +222,17 @@ impl Kept {
             Kept::Sometimes(steps) => {
                 let fate = match (steps, facts.count) {
                     (Some(steps), Some(count)) => {
-                        format!("kept of {} steps, computed again for the other {}", with_commas(steps), with_commas(count - steps))
+                        format!(
+                            "kept of {} steps, computed again for the other {}",
+                            with_commas(steps),
+                            with_commas(count - steps)
+                        )
                     }
                     (None, _) | (_, None) => "kept of some steps, computed again for the others".to_owned(),
                 };
-                let reason = again.filter(|work| *work > 0).map(|work| format!(", and to compute it again takes {}", time_in_words(work)));
+                let reason = again
+                    .filter(|work| *work > 0)
+                    .map(|work| format!(", and to compute it again takes {}", time_in_words(work)));
                 (fate, of_all + &reason.unwrap_or_default())
             }
             Kept::NotRecorded => {
@@ -245,7 +263,8 @@ fn time_in_words(work: i64) -> String {
     format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// What a schedule does is what its controller says: what it holds, and how many steps are reversed from records of each choice.
+/// What a schedule does is what its controller says: what it holds, and how many steps are reversed from records of
+/// each choice.
 fn usage(way: &Way, count: u64) -> Option<(Usage, Vec<u64>)> {
     if count == 0 || count > GONE_THROUGH || way.schedule.words() == 0 || way.sweep == Sweep::Online {
         return None;

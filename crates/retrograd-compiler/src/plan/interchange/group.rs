@@ -49,11 +49,16 @@ impl Group {
     /// Literals go along, so that the number of steps stays known.
     fn new(function: &Function, mut members: Members) -> Group {
         let args: BTreeSet<Value> = members.all().iter().flat_map(|k| &function.insts[*k].args).copied().collect();
-        let is_literal = |inst: &Inst| matches!(&inst.op, Op::Row(row, _) if *row == &ops::CONSTANT) && args.contains(&inst.results[0]);
+        let is_literal = |inst: &Inst| {
+            matches!(&inst.op, Op::Row(row, _) if *row == &ops::CONSTANT) && args.contains(&inst.results[0])
+        };
         members.copied.extend((0..function.insts.len()).filter(|k| is_literal(&function.insts[*k])));
-        let results = |of: &BTreeSet<usize>| of.iter().flat_map(|k| &function.insts[*k].results).copied().collect::<BTreeSet<Value>>();
+        let results = |of: &BTreeSet<usize>| {
+            of.iter().flat_map(|k| &function.insts[*k].results).copied().collect::<BTreeSet<Value>>()
+        };
         let (alike, copied) = (results(&members.alike), results(&members.copied));
-        let inputs = args.into_iter().chain(members.copied.iter().flat_map(|k| function.insts[*k].args.iter().copied()));
+        let inputs =
+            args.into_iter().chain(members.copied.iter().flat_map(|k| function.insts[*k].args.iter().copied()));
         let inputs: BTreeSet<Value> = inputs.filter(|v| !alike.contains(v) && !copied.contains(v)).collect();
         let outside = |k: &usize| !members.alike.contains(k) && !members.sums.contains(k);
         let others = (0..function.insts.len()).filter(outside).flat_map(|k| &function.insts[k].args);
@@ -110,7 +115,8 @@ impl Group {
         let count = b.int(i64::try_from(tiles).expect("extents fit in i64"));
         let sums: Vec<Value> = self.sums(function).iter().map(|inst| inst.results[0]).collect();
         let starts: Vec<Value> = sums.iter().map(|v| b.zeros(function.ty(*v))).collect();
-        let inputs: Vec<Value> = self.inputs.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+        let inputs: Vec<Value> =
+            self.inputs.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
         let bound = if self.outputs.is_empty() { 0 } else { tiles };
         let op = ForOp { body, carries: starts.len(), invariants: inputs.len(), bound };
         let streams = self.outputs.iter().map(|v| retile.ty(function.ty(*v), Part::Tiled(0)).stream(tiles));
@@ -128,8 +134,8 @@ impl Group {
         Some(b.finish(results))
     }
 
-    /// The other instructions: those that do not need the outputs, and those that do. An effect stays after the effects before it; none
-    /// where the tiles need what it makes.
+    /// The other instructions: those that do not need the outputs, and those that do. An effect stays after the effects
+    /// before it; none where the tiles need what it makes.
     fn around<'f>(&self, program: &Program, function: &'f Function) -> Option<(Vec<&'f Inst>, Vec<&'f Inst>)> {
         let mut late: BTreeSet<Value> = self.outputs.iter().copied().collect();
         late.extend(self.sums(function).iter().map(|inst| inst.results[0]));
@@ -150,8 +156,8 @@ impl Group {
     }
 }
 
-/// Whether a row is a sum over the axis that is cut which is made one step after the other, this axis outermost: then it goes on from tile
-/// to tile, and no bit depends on where they end.
+/// Whether a row is a sum over the axis that is cut which is made one step after the other, this axis outermost: then
+/// it goes on from tile to tile, and no bit depends on where they end.
 pub(super) fn goes_on(row: &Row, attrs: &Attrs, args: &[&Type], parts: &[Part]) -> bool {
     match (args, parts) {
         ([x], [Part::Tiled(axis)]) if *row == ops::SUM && x.dtype.is_float() => {
@@ -175,7 +181,8 @@ fn go_on(b: &Builder, inst: &Inst, args: &[Value], start: Value) -> Value {
     }
     let ty = b.ty(args[0]);
     let (_, ascending, blocked) = sum_axes(ty.rank(), &attrs.sizes("axes"));
-    let rows = if blocked.is_empty() { args[0] } else { b.row(&ops::SUM, Attrs::none().ints("axes", blocked), &[args[0]]) };
+    let rows =
+        if blocked.is_empty() { args[0] } else { b.row(&ops::SUM, Attrs::none().ints("axes", blocked), &[args[0]]) };
     let extents: Vec<usize> = ascending.iter().map(|axis| ty.shape[*axis]).collect();
     let ones = b.constant(splat(&Array::number(ty.dtype, 1.0), extents).expect("one number is equal to itself"));
     let all: Vec<usize> = (0..ascending.len()).collect();

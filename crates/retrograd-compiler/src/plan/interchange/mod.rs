@@ -1,8 +1,10 @@
 //! Interchange: a loop that treats the elements along the leading axis of its arrays alike is run tile by tile.
 //!
-//! `for n {map}` becomes `map {for n}` over runs of elements, and several loops with what leads from one to the next become one such map. Each tile goes through all steps forwards and backwards before the next one
-//! starts, so that what it keeps stays in cache and is small: the memory is that of one tile. The rewrite changes the order in which
-//! elements are worked on and nothing else; a loop that sums over the axis does not qualify, so no bit of any result changes.
+//! `for n {map}` becomes `map {for n}` over runs of elements, and several loops with what leads from one to the next
+//! become one such map. Each tile goes through all steps forwards and backwards before the next one starts, so that
+//! what it keeps stays in cache and is small: the memory is that of one tile. The rewrite changes the order in which
+//! elements are worked on and nothing else; a loop that sums over the axis does not qualify, so no bit of any result
+//! changes.
 
 mod group;
 mod one_by_one;
@@ -31,13 +33,14 @@ pub(super) struct Interchanged {
 /// How large tiles are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
-    /// What the states of all steps of a tile may take, so that they stay in cache, what else is recorded included, what loops that nothing
-    /// unwinds hold, and what code outside of loops makes: the most first. Tiles of several vectors are faster, small ones take less memory.
+    /// What the states of all steps of a tile may take, so that they stay in cache, what else is recorded included,
+    /// what loops that nothing unwinds hold, and what code outside of loops makes: the most first. Tiles of
+    /// several vectors are faster, small ones take less memory.
     pub bytes_in_cache: Vec<u64>,
     /// Fewest numbers of a step of a tile of a loop: some vectors, to hide the latency of a recurrence.
     pub tile_least: usize,
-    /// Bytes that loops that nothing unwinds hold, or code outside of loops makes on its way, from which they leave the cache: fewer need no
-    /// tiles.
+    /// Bytes that loops that nothing unwinds hold, or code outside of loops makes on its way, from which they leave
+    /// the cache: fewer need no tiles.
     pub bytes_made: u64,
     /// Whether what can be in tiles is, however dear that is.
     pub always: bool,
@@ -52,10 +55,11 @@ impl Default for Tiling {
 /// Most elements of a tile, where steps are few or their number is not known.
 const TILE_MOST: u64 = 512;
 
-/// The Program with its pointwise unwinds, the loops that they share states with and long loops that nothing unwinds run in tiles: in large
-/// ones, and in small ones where they are others; empty where there are none.
+/// The Program with its pointwise unwinds, the loops that they share states with and long loops that nothing unwinds
+/// run in tiles: in large ones, and in small ones where they are others; empty where there are none.
 pub(super) fn interchange(program: &Program, tiling: &Tiling) -> Vec<Interchanged> {
-    let mut all: Vec<Interchanged> = tiling.bytes_in_cache.iter().filter_map(|bytes| within(program, tiling, *bytes)).collect();
+    let mut all: Vec<Interchanged> =
+        tiling.bytes_in_cache.iter().filter_map(|bytes| within(program, tiling, *bytes)).collect();
     all.dedup_by(|small, large| (&small.tiles, &small.strips) == (&large.tiles, &large.strips));
     all
 }
@@ -98,7 +102,11 @@ impl Main<'_> {
     fn unwind(&self, unwind: usize, pairs: &[Pair]) -> Option<(Program, usize)> {
         let extent = self.extent(unwind)?;
         let in_tiles = |members: Members| {
-            let held = Held::of(self, members.alike.iter().filter(|k| matches!(self.function.insts[**k].op, Op::Unwind(_))), extent);
+            let held = Held::of(
+                self,
+                members.alike.iter().filter(|k| matches!(self.function.insts[**k].op, Op::Unwind(_))),
+                extent,
+            );
             self.in_tiles(members, extent, held)
         };
         let pair = pairs.iter().find(|pair| pair.unwind_inst == unwind);
@@ -106,7 +114,8 @@ impl Main<'_> {
         together.or_else(|| in_tiles(Members { alike: BTreeSet::from([unwind]), ..Members::default() }))
     }
 
-    /// The Program with loops that nothing unwinds in tiles, all together if that can be, where their arrays leave the cache.
+    /// The Program with loops that nothing unwinds in tiles, all together if that can be, where their arrays leave the
+    /// cache.
     fn loops(&self, pairs: &[Pair]) -> Option<(Program, usize)> {
         let paired = |k: &usize| pairs.iter().any(|pair| pair.loop_inst == *k);
         let is_loop = |k: &usize| matches!(self.function.insts[*k].op, Op::For(_)) && !paired(k);
@@ -117,7 +126,9 @@ impl Main<'_> {
             (held.bytes > self.tiling.bytes_made).then(|| self.in_tiles(members, extent, held))?
         };
         let together = in_tiles(between(self.function, pairs, *loops.first()?, *loops.last()?));
-        together.or_else(|| loops.iter().find_map(|k| in_tiles(Members { alike: BTreeSet::from([*k]), ..Members::default() })))
+        together.or_else(|| {
+            loops.iter().find_map(|k| in_tiles(Members { alike: BTreeSet::from([*k]), ..Members::default() }))
+        })
     }
 
     /// The longest leading axis of what a loop or an unwind carries.
@@ -159,13 +170,17 @@ impl Held {
     }
 
     fn add(&mut self, main: &Main<'_>, inst: &Inst, extent: usize) {
-        let bytes = |v: &Value| Some(main.function.ty(*v)).filter(|ty| ty.shape.first() == Some(&extent)).map_or(0, |ty| ty.bytes() as u64);
+        let bytes = |v: &Value| {
+            Some(main.function.ty(*v)).filter(|ty| ty.shape.first() == Some(&extent)).map_or(0, |ty| ty.bytes() as u64)
+        };
         let (body, steps) = match &inst.op {
             Op::For(op) => {
                 self.bytes = op.args(&inst.args).2.iter().map(bytes).fold(self.bytes, u64::saturating_add);
                 (op.body, 1)
             }
-            Op::Unwind(op) => (op.body, constant(main.function, inst.args[0]).map_or(1, |n| n.as_i64()[0].max(1).cast_unsigned())),
+            Op::Unwind(op) => {
+                (op.body, constant(main.function, inst.args[0]).map_or(1, |n| n.as_i64()[0].max(1).cast_unsigned()))
+            }
             Op::Row(..) | Op::Call(_) | Op::If(_) | Op::While(_) => return,
         };
         let body = main.program.function(body);
@@ -188,8 +203,8 @@ fn window<'f>(function: &'f Function, inst: &Inst) -> Option<&'f Type> {
     }
 }
 
-/// A divisor of the extent, at most the tile wished for: the largest multiple of 8 if there is one that is not much smaller, else the
-/// largest. None for what is one tile anyway.
+/// A divisor of the extent, at most the tile wished for: the largest multiple of 8 if there is one that is not much
+/// smaller, else the largest. None for what is one tile anyway.
 fn tile_of(extent: usize, wished: usize) -> Option<usize> {
     let divisors = || (1..=wished.min(extent / 2)).rev().filter(|tile| extent.is_multiple_of(*tile));
     let even = divisors().find(|tile| tile.is_multiple_of(8));

@@ -1,4 +1,5 @@
-//! The rows of a tile one after the other: what is made of a row on the way to its sums, and read again after them, stays in the nearest cache.
+//! The rows of a tile one after the other: what is made of a row on the way to its sums, and read again after them,
+//! stays in the nearest cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +14,8 @@ const ROW_LEAST: usize = 128;
 /// Groups of partial sums that one contraction adds up: more would be a call.
 const GROUPS: usize = 16;
 
-/// The body of a loop over tiles, with what treats rows alike and sums along them as a loop over rows; as it is where there is nothing of
-/// the kind.
+/// The body of a loop over tiles, with what treats rows alike and sums along them as a loop over rows; as it is where
+/// there is nothing of the kind.
 pub(super) fn one_by_one(program: &mut Program, body: FuncId, tile: usize) -> FuncId {
     let function = program.function(body).clone();
     let Some(rows) = rows(&function, tile) else { return body };
@@ -30,7 +31,8 @@ pub(super) fn rows(function: &Function, extent: usize) -> Option<Rows> {
         let operand = function.ty(*inst.args.first()?);
         let over = matches!(row.lowering, Lowering::Reduce(_)).then(|| attrs.sizes("axes"))?;
         let (prefix, row) = operand.shape.split_at(*over.iter().min()?);
-        let trails = over.len() == row.len() && prefix.first() == Some(&extent) && sum_of_chunk(function, inst).is_none();
+        let trails =
+            over.len() == row.len() && prefix.first() == Some(&extent) && sum_of_chunk(function, inst).is_none();
         (trails && row.iter().product::<usize>() >= ROW_LEAST).then(|| prefix.to_vec())
     };
     let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
@@ -69,7 +71,9 @@ impl Step {
         let (mut members, mut sums) = (BTreeMap::new(), vec![]);
         for (k, inst) in function.insts.iter().enumerate() {
             let reads = |of: &BTreeSet<Value>| inst.args.iter().any(|v| of.contains(v));
-            let alike = rows.alike(function, inst).filter(|alike| !reads(&after) && (alike.source == Source::Rows || !reads(&inside)));
+            let alike = rows
+                .alike(function, inst)
+                .filter(|alike| !reads(&after) && (alike.source == Source::Rows || !reads(&inside)));
             if let Some(alike) = alike {
                 members.insert(k, alike);
                 inside.extend(&inst.results);
@@ -83,7 +87,8 @@ impl Step {
         let inputs: BTreeSet<Value> = read.filter(|v| !inside.contains(v)).collect();
         let outside = |k: &usize| !members.contains_key(k) && !sums.contains(k);
         let others = (0..function.insts.len()).filter(outside).flat_map(|k| &function.insts[k].args);
-        let outputs: BTreeSet<Value> = others.chain(&function.results).copied().filter(|v| inside.contains(v)).collect();
+        let outputs: BTreeSet<Value> =
+            others.chain(&function.results).copied().filter(|v| inside.contains(v)).collect();
         Step { rows, members, sums, inputs: inputs.into_iter().collect(), outputs: outputs.into_iter().collect() }
     }
 
@@ -97,7 +102,8 @@ impl Step {
         let b = Builder::new(format!("{}_row", function.name));
         let i = b.param(Type::scalar(DType::I64));
         let partials = b.params(self.partials(function));
-        let whole: BTreeMap<Value, Value> = self.inputs.iter().map(|v| (*v, b.param(self.in_rows(function.ty(*v))))).collect();
+        let whole: BTreeMap<Value, Value> =
+            self.inputs.iter().map(|v| (*v, b.param(self.in_rows(function.ty(*v))))).collect();
         let mut values: BTreeMap<Value, Value> = BTreeMap::new();
         for (k, Alike { row, attrs, source }) in &self.members {
             let inst = &function.insts[*k];
@@ -145,7 +151,11 @@ impl Step {
         let count = b.int(i64::try_from(self.rows.count()).expect("extents fit in i64"));
         let input = |v: &Value| {
             let array = map[v.0 as usize].expect("SSA: defined before use");
-            if self.rows.leads(function.ty(*v)) { reshape(&b, array, self.in_rows(function.ty(*v)).shape) } else { array }
+            if self.rows.leads(function.ty(*v)) {
+                reshape(&b, array, self.in_rows(function.ty(*v)).shape)
+            } else {
+                array
+            }
         };
         let inputs: Vec<Value> = self.inputs.iter().map(input).collect();
         let partials = self.partials(function);
@@ -187,7 +197,8 @@ fn in_groups(elements: usize) -> bool {
     elements.is_multiple_of(SUM_LANES)
 }
 
-/// Partial sums that go on over a row: number k is added to partial k mod lanes, one after the other. A product with 1 is exact.
+/// Partial sums that go on over a row: number k is added to partial k mod lanes, one after the other. A product with 1
+/// is exact.
 fn add_up(b: &Builder, row: Value, partials: Value) -> Value {
     let ty = b.ty(row);
     let groups = ty.elements() / SUM_LANES;
@@ -200,7 +211,8 @@ fn add_up(b: &Builder, row: Value, partials: Value) -> Value {
     })
 }
 
-/// The partial sums of a chunk as one number: halves, quarters and so on, as `ops::SUM` says. None of them is −0, because each began with 0.
+/// The partial sums of a chunk as one number: halves, quarters and so on, as `ops::SUM` says. None of them is −0,
+/// because each began with 0.
 fn pairwise(b: &Builder, partials: Value) -> Value {
     let mut width = SUM_LANES;
     let mut sums = partials;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::ir::{
-    Array, Attr, Attrs, Builder, CallOp, Composed, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Program, Row, Type, UnwindOp,
-    Value, View,
+    Array, Attr, Attrs, Builder, CallOp, Composed, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Program,
+    Row, Type, UnwindOp, Value, View,
 };
 use crate::ops::DotAxes;
 
@@ -26,7 +26,8 @@ impl Part {
     }
 }
 
-/// Functions of one tile, made of functions of whole arrays. A function that mixes elements along the leading axis has none.
+/// Functions of one tile, made of functions of whole arrays. A function that mixes elements along the leading axis has
+/// none.
 pub(super) struct Retile<'p> {
     /// The Program that grows by functions of tiles.
     pub(super) program: &'p mut Program,
@@ -68,8 +69,12 @@ impl Retile<'_> {
         }
         let function = self.program.function(id).clone();
         let b = Builder::new(format!("{}_tile", function.name));
-        let params: Vec<Value> =
-            function.params.iter().zip(parts).map(|(param, part)| b.param(self.ty(function.ty(*param), *part))).collect();
+        let params: Vec<Value> = function
+            .params
+            .iter()
+            .zip(parts)
+            .map(|(param, part)| b.param(self.ty(function.ty(*param), *part)))
+            .collect();
         let mut values = Values::new(&function);
         values.set(&function.params, &params, parts);
         let all = function.insts.iter().try_for_each(|inst| self.inst(&b, &function, inst, &mut values));
@@ -110,8 +115,15 @@ impl Retile<'_> {
         (results == others).then(|| (b.push(Op::If(IfOp { then_body, else_body }), args, types), results))
     }
 
-    /// Streams are read and emitted along their leading axis, which is then not that of tiles: only what is the same for all tiles streams.
-    fn counted(&mut self, b: &Builder, op: &ForOp, args: Vec<Value>, parts: &[Part]) -> Option<(Vec<Value>, Vec<Part>)> {
+    /// Streams are read and emitted along their leading axis, which is then not that of tiles: only what is the same
+    /// for all tiles streams.
+    fn counted(
+        &mut self,
+        b: &Builder,
+        op: &ForOp,
+        args: Vec<Value>,
+        parts: &[Part],
+    ) -> Option<(Vec<Value>, Vec<Part>)> {
         let (_, carries, _, streams) = op.args(parts);
         let whole = |parts: &[Part]| parts.iter().all(|part| *part == Part::Whole);
         if !whole(streams) {
@@ -128,7 +140,13 @@ impl Retile<'_> {
         Some((b.push(Op::For(ForOp { body, ..op.clone() }), args, types), results))
     }
 
-    fn unwind(&mut self, b: &Builder, op: &UnwindOp, args: Vec<Value>, parts: &[Part]) -> Option<(Vec<Value>, Vec<Part>)> {
+    fn unwind(
+        &mut self,
+        b: &Builder,
+        op: &UnwindOp,
+        args: Vec<Value>,
+        parts: &[Part],
+    ) -> Option<(Vec<Value>, Vec<Part>)> {
         let groups = op.args(parts);
         let whole = |parts: &[Part]| parts.iter().all(|part| *part == Part::Whole);
         if !whole(groups.streams) || !whole(groups.emitted) {
@@ -137,7 +155,8 @@ impl Retile<'_> {
         let (body, states) = self.function(op.body, &parts[..1 + op.carries + op.invariants + op.streams])?;
         let (bwd, results) = self.function(op.bwd, parts)?;
         let (a, r, h) = op.results(&results);
-        // A sum over tiles is none of a tile's: running cotangents of what all tiles share are refused by `bwd` itself, since it sums.
+        // A sum over tiles is none of a tile's: running cotangents of what all tiles share are refused by `bwd` itself,
+        // since it sums.
         if states != groups.carries || a != groups.adjoints || r != groups.running || !whole(h) {
             return None;
         }
@@ -147,7 +166,14 @@ impl Retile<'_> {
         Some((b.push(Op::Unwind(UnwindOp { body, bwd, ..op.clone() }), args, types), results))
     }
 
-    fn row(&self, b: &Builder, row: &'static Row, attrs: &Attrs, (args, parts): (&[Value], &[Part]), ty: &Type) -> Option<(Value, Part)> {
+    fn row(
+        &self,
+        b: &Builder,
+        row: &'static Row,
+        attrs: &Attrs,
+        (args, parts): (&[Value], &[Part]),
+        ty: &Type,
+    ) -> Option<(Value, Part)> {
         let leads = ty.shape.first() == Some(&self.extent);
         let tiled = |axis: usize, attrs: Attrs| Some((b.row(row, attrs, args), Part::Tiled(axis)));
         let with = |name: &'static str, axis: usize| replace(attrs, name, self.shape(&attrs.sizes(name), axis));
@@ -157,12 +183,16 @@ impl Retile<'_> {
             // An effect sees whole arrays, once.
             (Lowering::Probe | Lowering::Check, _) => None,
             // What makes an array of equal rows makes a shorter one as well.
-            (Lowering::View(View::Broadcast), None) if leads && !attrs.sizes("axes").contains(&0) => tiled(0, with("shape", 0)),
+            (Lowering::View(View::Broadcast), None) if leads && !attrs.sizes("axes").contains(&0) => {
+                tiled(0, with("shape", 0))
+            }
             (Lowering::Constant, None) if leads => {
                 let value = splat(attrs.array("value"), self.shape(&ty.shape, 0))?;
                 Some((b.constant(value), Part::Tiled(0)))
             }
-            (Lowering::Iota, None) if leads && attrs.sizes("axis") != [0] => tiled(0, of_type(attrs, &self.ty(ty, Part::Tiled(0)))),
+            (Lowering::Iota, None) if leads && attrs.sizes("axis") != [0] => {
+                tiled(0, of_type(attrs, &self.ty(ty, Part::Tiled(0))))
+            }
             (_, None) => Some((b.row(row, attrs.clone(), args), Part::Whole)),
             (Lowering::Map(_) | Lowering::Convert, Some(axis)) if all => tiled(axis, attrs.clone()),
             (Lowering::View(View::Broadcast), Some(axis)) => {
@@ -172,7 +202,9 @@ impl Retile<'_> {
             (Lowering::View(View::Transpose), Some(axis)) => {
                 tiled(attrs.sizes("axes").iter().position(|from| *from == axis)?, attrs.clone())
             }
-            (Lowering::View(View::Reverse), Some(axis)) if !attrs.sizes("axes").contains(&axis) => tiled(axis, attrs.clone()),
+            (Lowering::View(View::Reverse), Some(axis)) if !attrs.sizes("axes").contains(&axis) => {
+                tiled(axis, attrs.clone())
+            }
             (Lowering::Reduce(_), Some(axis)) if !attrs.sizes("axes").contains(&axis) => {
                 let gone = attrs.sizes("axes").iter().filter(|gone| **gone < axis).count();
                 tiled(axis - gone, attrs.clone())
@@ -181,7 +213,9 @@ impl Retile<'_> {
                 let [lhs, rhs] = [args[0], args[1]].map(|v| b.ty(v).rank());
                 tiled(dot_keeps(&DotAxes::new(attrs, lhs, rhs), parts)?, attrs.clone())
             }
-            (Lowering::Composed(Composed::Concat), Some(axis)) if all && attrs.sizes("axis") != [axis] => tiled(axis, attrs.clone()),
+            (Lowering::Composed(Composed::Concat), Some(axis)) if all && attrs.sizes("axis") != [axis] => {
+                tiled(axis, attrs.clone())
+            }
             // The rest is known of the leading axis.
             (Lowering::View(View::Reshape), Some(0)) if leads => tiled(0, with("shape", 0)),
             (Lowering::View(View::Slice), Some(0)) if leads && attrs.sizes("step")[0] == 1 => tiled(0, with("stop", 0)),
@@ -189,13 +223,16 @@ impl Retile<'_> {
             // A window that covers the leading axis, of an array that tiles share out.
             (Lowering::Write(_), Some(0)) if parts[..2] == [Part::Tiled(0); 2] => tiled(0, attrs.clone()),
             (Lowering::Line(_), Some(0)) if all && attrs.sizes("axis") != [0] => tiled(0, attrs.clone()),
-            (Lowering::Composed(Composed::Pad), Some(0)) if parts == [Part::Tiled(0), Part::Whole] && leads => tiled(0, attrs.clone()),
+            (Lowering::Composed(Composed::Pad), Some(0)) if parts == [Part::Tiled(0), Part::Whole] && leads => {
+                tiled(0, attrs.clone())
+            }
             (_, Some(_)) => None,
         }
     }
 }
 
-/// The axis of a contraction that is cut where this axis of its operands is: that of both as batch, or a free one of either.
+/// The axis of a contraction that is cut where this axis of its operands is: that of both as batch, or a free one of
+/// either.
 fn dot_keeps(axes: &DotAxes, parts: &[Part]) -> Option<usize> {
     let place = |list: &[usize], axis: usize| list.iter().position(|own| *own == axis);
     let batch = axes.lhs_batch.len();
@@ -217,17 +254,21 @@ fn of_type(attrs: &Attrs, ty: &Type) -> Attrs {
 
 /// The attributes with another list of integers under a name.
 pub(super) fn replace(attrs: &Attrs, name: &'static str, list: Vec<usize>) -> Attrs {
-    attrs
-        .iter()
-        .fold(Attrs::none(), |new, (known, attr)| if *known == name { new.ints(name, list.clone()) } else { new.with(known, attr.clone()) })
+    attrs.iter().fold(Attrs::none(), |new, (known, attr)| {
+        if *known == name { new.ints(name, list.clone()) } else { new.with(known, attr.clone()) }
+    })
 }
 
 /// A literal whose elements are all equal, in another shape.
 pub(super) fn splat(value: &Array, shape: Vec<usize>) -> Option<Array> {
     let count = shape.iter().product();
     let data = match value.data() {
-        Data::F32(x) => Data::F32(vec![*x.first().filter(|first| x.iter().all(|x| x.to_bits() == first.to_bits()))?; count]),
-        Data::F64(x) => Data::F64(vec![*x.first().filter(|first| x.iter().all(|x| x.to_bits() == first.to_bits()))?; count]),
+        Data::F32(x) => {
+            Data::F32(vec![*x.first().filter(|first| x.iter().all(|x| x.to_bits() == first.to_bits()))?; count])
+        }
+        Data::F64(x) => {
+            Data::F64(vec![*x.first().filter(|first| x.iter().all(|x| x.to_bits() == first.to_bits()))?; count])
+        }
         Data::I32(x) => Data::I32(vec![*x.first().filter(|first| x.iter().all(|x| x == *first))?; count]),
         Data::I64(x) => Data::I64(vec![*x.first().filter(|first| x.iter().all(|x| x == *first))?; count]),
         Data::Bool(x) => Data::Bool(vec![*x.first().filter(|first| x.iter().all(|x| x == *first))?; count]),

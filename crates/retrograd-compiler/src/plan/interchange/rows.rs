@@ -1,5 +1,6 @@
-//! Several leading axes as one, so that tiles can be cut from all of their elements: what treats those alike is rewritten over rows, and
-//! the rest sees arrays as they are. The sum of all elements becomes the sum of its chunks, which tiles leave one by one.
+//! Several leading axes as one, so that tiles can be cut from all of their elements: what treats those alike is
+//! rewritten over rows, and the rest sees arrays as they are. The sum of all elements becomes the sum of its chunks,
+//! which tiles leave one by one.
 
 use std::collections::BTreeMap;
 
@@ -147,12 +148,20 @@ impl Rows {
     }
 }
 
-/// The rows as one axis, or in units that make a chunk of the sum of all elements, of the largest array that is summed so.
+/// The rows as one axis, or in units that make a chunk of the sum of all elements, of the largest array that is summed
+/// so.
 fn leading(function: &Function, prefix: &[usize]) -> Vec<usize> {
-    let summed = function.insts.iter().filter_map(|inst| sums_all(function, inst)).filter(|ty| ty.shape.starts_with(prefix));
+    let summed =
+        function.insts.iter().filter_map(|inst| sums_all(function, inst)).filter(|ty| ty.shape.starts_with(prefix));
     let largest = summed.max_by_key(|ty| ty.elements());
-    let (row, count): (usize, usize) = (largest.map_or(0, |ty| ty.shape[prefix.len()..].iter().product()), prefix.iter().product());
-    if row == 0 || count == 0 || !SUM_CHUNK.is_multiple_of(row) || row == SUM_CHUNK || !count.is_multiple_of(SUM_CHUNK / row) {
+    let (row, count): (usize, usize) =
+        (largest.map_or(0, |ty| ty.shape[prefix.len()..].iter().product()), prefix.iter().product());
+    if row == 0
+        || count == 0
+        || !SUM_CHUNK.is_multiple_of(row)
+        || row == SUM_CHUNK
+        || !count.is_multiple_of(SUM_CHUNK / row)
+    {
         return vec![count];
     }
     vec![count / (SUM_CHUNK / row), SUM_CHUNK / row]
@@ -162,7 +171,8 @@ fn leading(function: &Function, prefix: &[usize]) -> Vec<usize> {
 fn sums_all<'f>(function: &'f Function, inst: &Inst) -> Option<&'f Type> {
     let Op::Row(row, attrs) = &inst.op else { return None };
     let ty = function.ty(*inst.args.first()?);
-    let sums = **row == ops::SUM && ty.dtype.is_float() && sum_axes(ty.rank(), &attrs.sizes("axes")).2.len() == ty.rank();
+    let sums =
+        **row == ops::SUM && ty.dtype.is_float() && sum_axes(ty.rank(), &attrs.sizes("axes")).2.len() == ty.rank();
     sums.then_some(ty)
 }
 
@@ -178,12 +188,18 @@ struct Seen<'a> {
 impl Seen<'_> {
     fn whole(&mut self, v: Value) -> Value {
         let shape = || self.function.ty(v).shape.clone();
-        *self.whole.entry(v).or_insert_with(|| reshape(self.b, *self.in_rows.get(&v).expect("SSA: defined before use"), shape()))
+        *self
+            .whole
+            .entry(v)
+            .or_insert_with(|| reshape(self.b, *self.in_rows.get(&v).expect("SSA: defined before use"), shape()))
     }
 
     fn in_rows(&mut self, v: Value) -> Value {
         let shape = || self.rows.shape(self.function.ty(v));
-        *self.in_rows.entry(v).or_insert_with(|| reshape(self.b, *self.whole.get(&v).expect("SSA: defined before use"), shape()))
+        *self
+            .in_rows
+            .entry(v)
+            .or_insert_with(|| reshape(self.b, *self.whole.get(&v).expect("SSA: defined before use"), shape()))
     }
 
     fn over_rows(&mut self, inst: &Inst, Alike { row, attrs, source }: Alike) -> Value {
@@ -206,8 +222,8 @@ impl Seen<'_> {
         Some(self.b.row(row, replace(attrs, "axes", over), &[self.in_rows(inst.args[0])]))
     }
 
-    /// The sum of all elements from those of its chunks, which are added in order: a chunk is a unit of rows. The same bits, but that a chunk
-    /// of −0 is 0, which changes no sum that starts from 0.
+    /// The sum of all elements from those of its chunks, which are added in order: a chunk is a unit of rows. The same
+    /// bits, but that a chunk of −0 is 0, which changes no sum that starts from 0.
     fn sum_of_chunks(&mut self, inst: &Inst) -> Option<Value> {
         let ty = sums_all(self.function, inst).filter(|ty| self.rows.leads(ty))?;
         let row: usize = ty.shape[self.rows.prefix.len()..].iter().product();

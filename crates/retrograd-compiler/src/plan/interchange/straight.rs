@@ -1,5 +1,5 @@
-//! Code outside of loops over arrays with one long leading axis, run tile by tile: what it makes on its way stays in cache, and is never in
-//! memory as a whole.
+//! Code outside of loops over arrays with one long leading axis, run tile by tile: what it makes on its way stays in
+//! cache, and is never in memory as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use crate::ir::{Builder, Function, Inst, Lowering, Op, Program, Type, Value};
 /// Most elements of a tile.
 const TILE_MOST: u64 = 4096;
 
-/// The Program with one piece of its code in tiles, and the elements of a tile; none where there is none that is worth it.
+/// The Program with one piece of its code in tiles, and the elements of a tile; none where there is none that is worth
+/// it.
 pub(super) fn next(program: &Program, tiling: &Tiling, cache_bytes: u64) -> Option<(Program, usize)> {
     // What is observed happens in order.
     if program.probes()[program.entry.0 as usize] {
@@ -41,7 +42,13 @@ pub(super) fn next(program: &Program, tiling: &Tiling, cache_bytes: u64) -> Opti
 }
 
 /// The code along an axis of this extent in tiles.
-fn along(program: &Program, function: &Function, extent: usize, tiling: &Tiling, cache_bytes: u64) -> Option<(Program, usize)> {
+fn along(
+    program: &Program,
+    function: &Function,
+    extent: usize,
+    tiling: &Tiling,
+    cache_bytes: u64,
+) -> Option<(Program, usize)> {
     let members = members(program, function, extent);
     let held = Held::new(function, &members, extent);
     let room = cache_bytes.checked_sub(held.bytes_whole)?;
@@ -50,7 +57,8 @@ fn along(program: &Program, function: &Function, extent: usize, tiling: &Tiling,
     }
     let wished = room.saturating_mul(extent as u64) / held.bytes_tiled.max(1);
     let wished = usize::try_from(wished.min(TILE_MOST)).expect("a small number");
-    // Rows are wide where a tile has few of them; few rows of an extent that has no other divisors are not worth a step.
+    // Rows are wide where a tile has few of them; few rows of an extent that has no other divisors are not worth a
+    // step.
     let tile = tile_of(extent, wished).filter(|tile| 4 * tile >= wished.min(extent / 2))?;
     // The rows of one chunk of a sum go on adding to it.
     let tile = if one_by_one::rows(function, extent).is_some_and(|rows| rows.count() > extent) { 1 } else { tile };
@@ -70,7 +78,8 @@ enum When {
     After,
 }
 
-/// All that can be one loop over tiles: what treats elements along the axis alike and needs nothing that the loop's own sums lead to.
+/// All that can be one loop over tiles: what treats elements along the axis alike and needs nothing that the loop's own
+/// sums lead to.
 fn members(program: &Program, function: &Function, extent: usize) -> Members {
     let mut program = program.clone();
     // Any tile shows what qualifies; a shape of its own keeps it apart from the extent.
@@ -155,8 +164,10 @@ impl Held {
             }
         }
         let made: BTreeSet<Value> = members.alike.iter().flat_map(|k| &function.insts[*k].results).copied().collect();
-        let copied: BTreeSet<Value> = members.copied.iter().flat_map(|k| &function.insts[*k].results).copied().collect();
-        let bytes = |values: &mut dyn Iterator<Item = &Value>| values.map(|v| function.ty(*v).bytes() as u64).sum::<u64>();
+        let copied: BTreeSet<Value> =
+            members.copied.iter().flat_map(|k| &function.insts[*k].results).copied().collect();
+        let bytes =
+            |values: &mut dyn Iterator<Item = &Value>| values.map(|v| function.ty(*v).bytes() as u64).sum::<u64>();
         let is_tiled = |v: &&Value| function.ty(**v).shape.first() == Some(&extent);
         let inputs: Vec<Value> = read.into_iter().filter(|v| !made.contains(v) && !copied.contains(v)).collect();
         let sums: Vec<Value> = members.sums.iter().map(|k| function.insts[*k].results[0]).collect();

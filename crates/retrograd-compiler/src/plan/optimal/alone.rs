@@ -8,10 +8,10 @@
 //!                   turn(m)                            where n = 1    step s is executed and reversed at once
 //! ```
 //!
-//! Griewank and Walther 2000 without records; Maddison 2024 (*step-based checkpointing with mixed storage*) with one choice and equal
-//! sizes. Deviation: any number of choices, any sizes, and costs that depend on the memory that is left, so that the value of an inner
-//! loop can be the turn of an outer one. In 1280 random cases it was the optimum over all programs. It is not convex in `n` once records
-//! are kept, so that all splits are tried.
+//! Griewank and Walther 2000 without records; Maddison 2024 (*step-based checkpointing with mixed storage*) with one
+//! choice and equal sizes. Deviation: any number of choices, any sizes, and costs that depend on the memory that is
+//! left, so that the value of an inner loop can be the turn of an outer one. In 1280 random cases it was the optimum
+//! over all programs. It is not convex in `n` once records are kept, so that all splits are tried.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -132,9 +132,10 @@ impl<'s> Alone<'s> {
         Alone::filled(steps, count, units, None)
     }
 
-    /// Fills the table in about `O(count · units)`, with few splits tried: those near the one of a step less, and those at which a part is
-    /// as long as it can be without one more execution of its steps. In Revolve one of them is always best (Griewank and Walther 2000,
-    /// section 3); with records the work is that of a program too, rarely a few per cent above the least.
+    /// Fills the table in about `O(count · units)`, with few splits tried: those near the one of a step less, and those
+    /// at which a part is as long as it can be without one more execution of its steps. In Revolve one of them is
+    /// always best (Griewank and Walther 2000, section 3); with records the work is that of a program too, rarely a
+    /// few per cent above the least.
     ///
     /// # Panics
     /// Where a state or a record has no units.
@@ -219,7 +220,9 @@ impl<'s> Alone<'s> {
             let held = match (right, self.splits(free, free.saturating_sub(self.steps.held(place)))) {
                 (None, _) => NEVER,
                 (Some(right), None) => least_sum(&left[1..n], &right[1..n]) + self.steps.hold,
-                (Some(right), Some(splits)) => splits.least(&mut last, 1..n, |i| left[i] + right[n - i], n) + self.steps.hold,
+                (Some(right), Some(splits)) => {
+                    splits.least(&mut last, 1..n, |i| left[i] + right[n - i], n) + self.steps.hold
+                }
             };
             row[n] = taped.min(whole).min(held).min(NEVER);
             left[n] = (row[n] + n as u64 * self.steps.advance).min(NEVER);

@@ -1,8 +1,9 @@
 //! A chain of stages whose reversal follows: which outputs are held, and which stages recorded.
 //!
-//! Stages s..=t, each with sizes of its own, as in Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova 2019 ("rotor"), section 4: the
-//! first stage is recorded, or a stage further on is reached without records and its input held. Optimal among schedules that hold what
-//! they hold until it is used up; with sizes that differ, others are rarely better by a few per cent.
+//! Stages s..=t, each with sizes of its own, as in Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova 2019 ("rotor"),
+//! section 4: the first stage is recorded, or a stage further on is reached without records and its input held. Optimal
+//! among schedules that hold what they hold until it is used up; with sizes that differ, others are rarely better by a
+//! few per cent.
 
 use super::NEVER;
 
@@ -109,14 +110,18 @@ impl Table<'_> {
             offer(chain.work[s], First::Record);
         }
         if s < t && recordable && units >= chain.record[s] {
-            offer(chain.work[s].saturating_add(self.work[self.place(s + 1, t, units - chain.record[s])]), First::Record);
+            offer(
+                chain.work[s].saturating_add(self.work[self.place(s + 1, t, units - chain.record[s])]),
+                First::Record,
+            );
         }
         let mut advance = 0u64;
         for next in s + 1..=t {
             advance += chain.work[next - 1];
             let hold = chain.hold[s][next];
             if units >= hold && units >= chain.waiting[t] + chain.going[s][next] {
-                let (later, before) = (self.work[self.place(next, t, units - hold)], self.work[self.place(s, next - 1, units)]);
+                let (later, before) =
+                    (self.work[self.place(next, t, units - hold)], self.work[self.place(s, next - 1, units)]);
                 offer(advance.saturating_add(later).saturating_add(before), First::Hold(next));
             }
         }

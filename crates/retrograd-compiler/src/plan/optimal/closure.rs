@@ -1,9 +1,9 @@
 //! What to save of straight-line code so that the rest can be computed again: bytes against work.
 //!
-//! A value is saved, or computed again once from values that are. For a price of a byte the best choice is a cheapest cut of a network
-//! (Picard 1976: a closure problem), and the prices from nothing to everything leave the convex hull. Between its points the integer
-//! program is solved by branch and bound over the same cuts, whose Lagrangian bound equals that of its linear relaxation. Limited by a
-//! number of cuts, never by a clock.
+//! A value is saved, or computed again once from values that are. For a price of a byte the best choice is a cheapest
+//! cut of a network (Picard 1976: a closure problem), and the prices from nothing to everything leave the convex hull.
+//! Between its points the integer program is solved by branch and bound over the same cuts, whose Lagrangian bound
+//! equals that of its linear relaxation. Limited by a number of cuts, never by a clock.
 
 use super::flow::{Network, SINK, SOURCE, UNCUT};
 
@@ -61,7 +61,8 @@ impl Closure {
         while k + 1 < hull.len() && hull.len() < POINTS {
             let (price, weight) = self.price_between(&hull[k], &hull[k + 1]);
             let between = self.priced(price, weight);
-            let value = |saved: &[bool]| price * u128::from(self.bytes_of(saved)) + weight * u128::from(self.work_of(saved));
+            let value =
+                |saved: &[bool]| price * u128::from(self.bytes_of(saved)) + weight * u128::from(self.work_of(saved));
             if value(&between) < value(&hull[k]) {
                 hull.insert(k + 1, between);
             } else {
@@ -128,7 +129,8 @@ impl Closure {
         loop {
             let (price, weight) = self.price_between(&many, &few);
             let between = self.priced(price, weight);
-            let value = |saved: &[bool]| price * u128::from(self.bytes_of(saved)) + weight * u128::from(self.work_of(saved));
+            let value =
+                |saved: &[bool]| price * u128::from(self.bytes_of(saved)) + weight * u128::from(self.work_of(saved));
             if value(&between) >= value(&many) || weight == 0 {
                 let height = value(&few).saturating_sub(price * u128::from(limit));
                 let bound = height.div_ceil(weight.max(1));

@@ -1,9 +1,9 @@
 //! The least work for the memory there is, by recurrence.
 //!
-//! Pure arithmetic: nothing here knows Programs. [`alone`] is a loop whose reversal follows at once, [`paired`] one in the middle of a
-//! program, [`tiers`] adds slower memory. Of straight-line code, [`closure`] says what to save, [`replay`] what runs again and when, and
-//! [`chain`] does so for code that is a chain of stages. `tests/optimal.rs` holds each against tables of reference numbers and against a search over all
-//! programs whatever.
+//! Pure arithmetic: nothing here knows Programs. [`alone`] is a loop whose reversal follows at once, [`paired`] one in
+//! the middle of a program, [`tiers`] adds slower memory. Of straight-line code, [`closure`] says what to save,
+//! [`replay`] what runs again and when, and [`chain`] does so for code that is a chain of stages. `tests/optimal.rs`
+//! holds each against tables of reference numbers and against a search over all programs whatever.
 
 pub mod alone;
 pub mod chain;

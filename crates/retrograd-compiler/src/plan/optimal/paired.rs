@@ -8,7 +8,8 @@
 //! Q(0, p, q) = 0
 //! ```
 //!
-//! `q - p` never changes. Where states alone are kept and `p = q`, this is Revolve with one step more: the rest of the program.
+//! `q - p` never changes. Where states alone are kept and `p = q`, this is Revolve with one step more: the rest of the
+//! program.
 
 use super::NEVER;
 use std::cell::OnceCell;
@@ -80,7 +81,9 @@ impl<'t> Paired<'t> {
         let choice = &self.alone.steps.choices[choice];
         match saved.checked_sub(choice.units) {
             None => NEVER,
-            Some(left) => (choice.forward + choice.reversed(left + self.extra)).min(NEVER) + self.later[left][steps - 1],
+            Some(left) => {
+                (choice.forward + choice.reversed(left + self.extra)).min(NEVER) + self.later[left][steps - 1]
+            }
         }
     }
 
@@ -97,7 +100,9 @@ impl<'t> Paired<'t> {
             let held = match (right, self.alone.splits(saved + self.extra, saved.saturating_sub(costs.held(place)))) {
                 (None, _) => NEVER,
                 (Some(right), None) => least_sum(&left[1..=n], &right[..n]) + costs.hold,
-                (Some(right), Some(splits)) => splits.least(&mut last, 1..n + 1, |i| left[i] + right[n - i], n) + costs.hold,
+                (Some(right), Some(splits)) => {
+                    splits.least(&mut last, 1..n + 1, |i| left[i] + right[n - i], n) + costs.hold
+                }
             };
             row[n] = taped.min(held).min(NEVER);
         }

@@ -1,9 +1,10 @@
 //! Straight-line code in so many bytes: what runs again, and when.
 //!
-//! Every item runs for the first time in its turn; between two of them earlier ones may run again. What is at hand is what ran last; a
-//! value is held from there to the last read before its maker runs again. So an order of runs says all, and its bytes follow. Short code
-//! is searched for the least work (Dijkstra over what is held, as the exhaustive tables were made). Longer code is kept by cheapest cuts
-//! (`closure.rs`), or taken as a chain of stages between places where little is held (`chain.rs`).
+//! Every item runs for the first time in its turn; between two of them earlier ones may run again. What is at hand is
+//! what ran last; a value is held from there to the last read before its maker runs again. So an order of runs says
+//! all, and its bytes follow. Short code is searched for the least work (Dijkstra over what is held, as the exhaustive
+//! tables were made). Longer code is kept by cheapest cuts (`closure.rs`), or taken as a chain of stages between places
+//! where little is held (`chain.rs`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -69,7 +70,10 @@ impl Code {
         let mut profile = vec![0; order.len()];
         for (k, item) in order.iter().enumerate().rev() {
             let item = &self.items[*item];
-            item.results.iter().chain(item.args.iter().filter(|v| made.contains(v))).for_each(|v| take(&mut live, &mut held, *v));
+            item.results
+                .iter()
+                .chain(item.args.iter().filter(|v| made.contains(v)))
+                .for_each(|v| take(&mut live, &mut held, *v));
             profile[k] = held;
             for value in &item.results {
                 live[*value] = false;
@@ -93,7 +97,8 @@ impl Code {
         makers
     }
 
-    /// Where the most bytes that could be made again are between their making and a read: an item before which they are all held.
+    /// Where the most bytes that could be made again are between their making and a read: an item before which they are
+    /// all held.
     pub fn turn(&self) -> usize {
         let makers = self.makers();
         let mut change = vec![0i128; self.items.len() + 1];
@@ -124,7 +129,8 @@ impl Code {
         run.order
     }
 
-    /// The order of the least work in so many bytes; none where there is none, or where the search would take more nodes.
+    /// The order of the least work in so many bytes; none where there is none, or where the search would take more
+    /// nodes.
     pub fn search(&self, limit: u64, nodes: usize) -> Option<Order> {
         if self.bytes.len() > 64 || self.items.is_empty() {
             return None;

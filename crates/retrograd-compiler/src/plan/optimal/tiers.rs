@@ -1,17 +1,18 @@
 //! A second tier of memory that is slow to write and to read.
 //!
-//! Herrmann and Pallez 2020 (*H-Revolve*): a state on disk leaves all of the fast memory free, so the tiers add up. With `x_0` on disk
-//! already, `n` steps and `d` slots of the disk cost
+//! Herrmann and Pallez 2020 (*H-Revolve*): a state on disk leaves all of the fast memory free, so the tiers add up.
+//! With `x_0` on disk already, `n` steps and `d` slots of the disk cost
 //!
 //! ```text
 //! P(n, d) = min( C(n),  i f + O(n-i, d-1) + read + P(i, d)   for 0 < i < n )
 //! O(n, d) = min( C(n),  write + P(n, d) ),   O(n, 0) = C(n)
 //! ```
 //!
-//! where `C` is the optimum in fast memory alone. Deviation: `C` is anyone's, so that it may mix states and records. With a slot for
-//! every step this is *Disk-Revolve* (Aupy, Herrmann, Hovland, Robert 2016), without its rule that a state is read once. In the middle of a
-//! program, where the first sweep ends before the reversal begins, `O` and `P` of the sweep have the optimum `Q` of such a loop instead of
-//! `C`, and `i = n` is a choice too. The start of a loop is at hand: it is neither written nor read, and takes no slot.
+//! where `C` is the optimum in fast memory alone. Deviation: `C` is anyone's, so that it may mix states and records.
+//! With a slot for every step this is *Disk-Revolve* (Aupy, Herrmann, Hovland, Robert 2016), without its rule that a
+//! state is read once. In the middle of a program, where the first sweep ends before the reversal begins, `O` and `P`
+//! of the sweep have the optimum `Q` of such a loop instead of `C`, and `i = n` is a choice too. The start of a loop is
+//! at hand: it is neither written nor read, and takes no slot.
 
 /// A slow tier.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,8 +77,8 @@ struct Layers {
 }
 
 impl Tiers {
-    /// Fills the tables from the work in fast memory, of a loop alone and in the middle of a program; time `O(count² · slots)`, or
-    /// `O(count²)` without a limit. A range from the start has `lead` work before its steps.
+    /// Fills the tables from the work in fast memory, of a loop alone and in the middle of a program; time `O(count² ·
+    /// slots)`, or `O(count²)` without a limit. A range from the start has `lead` work before its steps.
     pub fn new(fast: Fast, sweep: Option<Fast>, advance: f64, lead: f64, disk: Disk) -> Tiers {
         let mut tiers = Tiers { alone: Layers::new(fast), sweep: None, advance, lead, disk };
         let last = disk.slots.unwrap_or(1);
@@ -106,7 +107,8 @@ impl Tiers {
         self.sweep.as_ref().map_or(f64::INFINITY, |sweep| sweep.first[steps])
     }
 
-    /// How many steps are advanced from a state on disk, or at hand, before the next one goes there; none where fast memory is best.
+    /// How many steps are advanced from a state on disk, or at hand, before the next one goes there; none where fast
+    /// memory is best.
     pub fn split(&self, of_sweep: bool, origin: Origin, steps: usize, slots: usize) -> Option<usize> {
         let layers = if of_sweep { self.sweep.as_ref().expect("the tables have a sweep") } else { &self.alone };
         let layer = self.layer(slots);

@@ -1,5 +1,5 @@
-//! Lays the stores out in one arena: the largest first, each at the lowest offset where nothing that lives at the same time is. What
-//! ends as a large output is made in the caller's memory.
+//! Lays the stores out in one arena: the largest first, each at the lowest offset where nothing that lives at the same
+//! time is. What ends as a large output is made in the caller's memory.
 
 use super::tree::{FrameId, Home, Placed, Store, StoreId};
 
@@ -21,8 +21,8 @@ pub(super) fn lay_out(placed: &mut Placed) {
     hand_out(placed);
 }
 
-/// Large outputs are made where the caller wants them, which saves a copy, if that takes no byte more: the caller's memory is there all the
-/// time, that of the arena serves others before.
+/// Large outputs are made where the caller wants them, which saves a copy, if that takes no byte more: the caller's
+/// memory is there all the time, that of the arena serves others before.
 fn hand_out(placed: &mut Placed) {
     let mut stores = placed.stores.clone();
     for (k, output) in placed.outputs.iter().enumerate() {
@@ -33,7 +33,8 @@ fn hand_out(placed: &mut Placed) {
             (store.output, store.start) = (Some(k as u32), 0);
         }
     }
-    let handed_out = stores.iter().filter(|store| store.output.is_some()).fold(0u64, |sum, store| sum.saturating_add(store.bytes));
+    let handed_out =
+        stores.iter().filter(|store| store.output.is_some()).fold(0u64, |sum, store| sum.saturating_add(store.bytes));
     if handed_out == 0 {
         return;
     }
@@ -45,12 +46,14 @@ fn hand_out(placed: &mut Placed) {
 
 /// Lays out what belongs to a frame, or to none; returns the bytes that it takes.
 fn lay(stores: &mut [Store], frame: Option<FrameId>) -> u64 {
-    let mut order: Vec<usize> = (0..stores.len()).filter(|k| stores[*k].frame == frame && stores[*k].output.is_none()).collect();
+    let mut order: Vec<usize> =
+        (0..stores.len()).filter(|k| stores[*k].frame == frame && stores[*k].output.is_none()).collect();
     order.sort_by_key(|k| (std::cmp::Reverse(stores[*k].bytes), stores[*k].start, *k));
     let mut laid: Vec<Store> = vec![];
     for k in order {
         let store = stores[k];
-        let mut living: Vec<&Store> = laid.iter().filter(|other| other.start <= store.end && store.start <= other.end).collect();
+        let mut living: Vec<&Store> =
+            laid.iter().filter(|other| other.start <= store.end && store.start <= other.end).collect();
         living.sort_by_key(|other| other.offset);
         let align = if store.bytes >= LINE { LINE } else { WORD };
         let offset = living.iter().fold(0u64, |offset, other| {
@@ -87,8 +90,11 @@ impl Placed {
         }
         let in_arena = || self.stores.iter().filter(|store| store.frame.is_none());
         let living = |store: &Store, moment: u32| store.start <= moment && moment <= store.end;
-        let held = |moment: u32| in_arena().filter(|store| living(store, moment)).fold(0u64, |sum, store| sum.saturating_add(store.bytes));
-        let moments = in_arena().map(|store| store.start).filter(|moment| driven.iter().any(|store| living(store, *moment)));
+        let held = |moment: u32| {
+            in_arena().filter(|store| living(store, moment)).fold(0u64, |sum, store| sum.saturating_add(store.bytes))
+        };
+        let moments =
+            in_arena().map(|store| store.start).filter(|moment| driven.iter().any(|store| living(store, *moment)));
         moments.map(held).max().unwrap_or(u64::MAX).min(self.bytes)
     }
 }
@@ -125,14 +131,27 @@ mod tests {
             let mut random = numbers(seed);
             let stores = (0..1 + random(40)).map(|_| {
                 let start = random(50) as u32;
-                Store { bytes: random(300), start, end: start + random(10) as u32, offset: 0, frame: None, output: None }
+                Store {
+                    bytes: random(300),
+                    start,
+                    end: start + random(10) as u32,
+                    offset: 0,
+                    frame: None,
+                    output: None,
+                }
             });
             let placed = placed(stores.collect());
             for (k, a) in placed.stores.iter().enumerate() {
-                assert!(a.offset + a.bytes <= placed.bytes && a.offset.is_multiple_of(if a.bytes >= LINE { LINE } else { WORD }));
+                assert!(
+                    a.offset + a.bytes <= placed.bytes
+                        && a.offset.is_multiple_of(if a.bytes >= LINE { LINE } else { WORD })
+                );
                 for b in &placed.stores[..k] {
                     let together = a.start <= b.end && b.start <= a.end && a.bytes > 0 && b.bytes > 0;
-                    assert!(!together || a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset, "{a:?} {b:?}");
+                    assert!(
+                        !together || a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset,
+                        "{a:?} {b:?}"
+                    );
                 }
             }
         }

@@ -1,7 +1,8 @@
-//! Gathers straight-line code into loop nests: elementwise code over one domain is one nest, with everything that leaves it.
+//! Gathers straight-line code into loop nests: elementwise code over one domain is one nest, with everything that
+//! leaves it.
 //!
-//! The block is scheduled from its front, looking ahead a bounded distance for code that can join the nest under construction. A nest never
-//! reads what it writes, except element by element.
+//! The block is scheduled from its front, looking ahead a bounded distance for code that can join the nest under
+//! construction. A nest never reads what it writes, except element by element.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -49,9 +50,15 @@ pub(super) enum Raw {
     Node(Node),
 }
 
-/// Gathers a block; `ends` are used after it. Nothing passes a fence, a number of raw code: what runs again to be held for a short time
-/// would else run early. Of the step of a loop the last are its carries, before and after.
-pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], ends: &[Val], carries: &[(Val, Val)]) -> Block {
+/// Gathers a block; `ends` are used after it. Nothing passes a fence, a number of raw code: what runs again to be held
+/// for a short time would else run early. Of the step of a loop the last are its carries, before and after.
+pub(super) fn group(
+    placed: &mut Placed,
+    mut raws: Vec<Raw>,
+    fences: &[usize],
+    ends: &[Val],
+    carries: &[(Val, Val)],
+) -> Block {
     let mut sections: Vec<Vec<Raw>> = fences.iter().rev().map(|fence| raws.split_off(*fence)).collect();
     sections.push(raws);
     let mut nodes = vec![];
@@ -164,8 +171,8 @@ impl Group<'_> {
         self.close();
     }
 
-    /// What comes next of the code that is ready: the first, or, of code that opens nests, the one of the smallest, so that a larger one
-    /// finds what it reads of it.
+    /// What comes next of the code that is ready: the first, or, of code that opens nests, the one of the smallest, so
+    /// that a larger one finds what it reads of it.
     fn next(&self, raws: &VecDeque<Raw>) -> Option<usize> {
         let mut ready = (0..raws.len().min(LOOK_AHEAD)).filter(|k| self.fits(raws, *k));
         let first = ready.next()?;
@@ -178,9 +185,13 @@ impl Group<'_> {
         match raw {
             Raw::Row(item) if self.open.is_none() && item.row.lowering == Lowering::Constant => Some(0),
             Raw::Row(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
-                let elementwise = matches!(item.row.lowering, Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Pick(_));
+                let elementwise = matches!(
+                    item.row.lowering,
+                    Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Pick(_)
+                );
                 let reduces = matches!(item.row.lowering, Lowering::Reduce(_)) && self.reduces_components(item);
-                (elementwise || reduces).then(|| self.placed.ty(item.args.first().map_or(item.result, |arg| *arg)).elements())
+                (elementwise || reduces)
+                    .then(|| self.placed.ty(item.args.first().map_or(item.result, |arg| *arg)).elements())
             }
             Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
         }
@@ -201,8 +212,8 @@ impl Group<'_> {
         self.keeps_order(raws, k) && self.keeps_order_of_nest(&raws[k]) && self.joins_or_precedes(raws, k)
     }
 
-    /// Whether no check passes what can fault, nor is passed by it: the first failure of a run is that of the Program. Other faults pass
-    /// each other, as all code does that computes.
+    /// Whether no check passes what can fault, nor is passed by it: the first failure of a run is that of the Program.
+    /// Other faults pass each other, as all code does that computes.
     fn keeps_order(&self, raws: &VecDeque<Raw>, k: usize) -> bool {
         if self.placed.failures.is_empty() || !self.can_fault(&raws[k]) {
             return true;
@@ -211,10 +222,12 @@ impl Group<'_> {
         !raws.range(..k).any(|raw| self.checks(raw) || is_check && self.can_fault(raw))
     }
 
-    /// The same for the open nest, which code that does not join it precedes. A nest has one check, and no other fault beside it: its
-    /// elements are looked at in any order.
+    /// The same for the open nest, which code that does not join it precedes. A nest has one check, and no other fault
+    /// beside it: its elements are looked at in any order.
     fn keeps_order_of_nest(&self, raw: &Raw) -> bool {
-        let Some(open) = self.open.as_ref().filter(|_| !self.placed.failures.is_empty() && self.can_fault(raw)) else { return true };
+        let Some(open) = self.open.as_ref().filter(|_| !self.placed.failures.is_empty() && self.can_fault(raw)) else {
+            return true;
+        };
         let mut faulty = open.nest.rows.iter().filter(|item| self.placed.can_fault(item));
         let indexed = open.nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. }));
         match self.checks(raw) {
@@ -263,8 +276,11 @@ impl Group<'_> {
                         || overwrites && reads_beside(self.placed, &open.nest, *base, window)
                 };
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
-                let goes_first =
-                    |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]) && self.keeps_order(raws, j));
+                let goes_first = |j: usize| {
+                    j != k
+                        && self.reads(&raws[j], *base)
+                        && (j < k || self.is_ready(&raws[j]) && self.keeps_order(raws, j))
+                };
                 let stays = !self.placed.rewritten.contains_key(value);
                 let earlier = || stays && (0..raws.len().min(LOOK_AHEAD)).any(goes_first);
                 // The dearest question comes last.
@@ -305,7 +321,9 @@ impl Group<'_> {
     fn row_fits(&self, item: &RowItem) -> bool {
         let all_available = || item.args.iter().all(|v| self.available(*v));
         match item.row.lowering {
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => {
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant
+                if self.placed.is_scalar(item.result) =>
+            {
                 all_available()
             }
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Pick(_) => {
@@ -314,7 +332,8 @@ impl Group<'_> {
                 let fails = self.placed.failures.contains_key(&item.result);
                 let reduces = self.open.as_ref().is_some_and(Open::reduces);
                 let accumulates = self.open.as_ref().is_some_and(|open| open.nest.accumulated().next().is_some());
-                let (shape, picks) = (&self.placed.ty(item.result).shape, matches!(item.row.lowering, Lowering::Pick(_)));
+                let (shape, picks) =
+                    (&self.placed.ty(item.result).shape, matches!(item.row.lowering, Lowering::Pick(_)));
                 // Where the order of the steps changes, none may fault.
                 !(divides && reduces || accumulates && (divides || picks || fails))
                     && (self.joins(shape, &item.args) || !picks && self.joins_components(shape, &item.args))
@@ -324,7 +343,9 @@ impl Group<'_> {
                 let shape = &self.placed.ty(source).shape;
                 let flat = match &self.open {
                     Some(open) => {
-                        !open.in_components && self.nest_is_flat(&open.nest) && (self.is_member(source) || self.is_flat(source, shape))
+                        !open.in_components
+                            && self.nest_is_flat(&open.nest)
+                            && (self.is_member(source) || self.is_flat(source, shape))
                     }
                     None => true,
                 };
@@ -335,7 +356,9 @@ impl Group<'_> {
                 fits && self.joins_components(&self.placed.ty(item.args[0]).shape, &item.args)
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
-            Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
+            Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => {
+                panic!("views and writes are raw code of their own")
+            }
             Lowering::Composed(_)
             | Lowering::Routine(_)
             | Lowering::Factored(..)
@@ -354,9 +377,14 @@ impl Group<'_> {
             None => args.iter().all(|v| self.available(*v)),
             Some(open) => {
                 // An index along an axis is not flat: code without arguments may be one.
-                let flat = !open.reduces() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
+                let flat = !open.reduces()
+                    || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
                 let short = open.nest.rows.len() < NEST_ROWS && !open.in_components;
-                short && open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
+                short
+                    && open.nest.shape == shape
+                    && flat
+                    && args.iter().all(readable)
+                    && args.iter().all(|v| self.harmless(open, *v))
             }
         }
     }
@@ -393,8 +421,8 @@ impl Group<'_> {
         numbers && blocked.is_empty() && ascending.iter().all(|axis| *axis < open.long) && !faults && alone
     }
 
-    /// The axes that all sums of a nest are over, where lanes can be along another: what is in memory of the whole domain is gone through in
-    /// its order.
+    /// The axes that all sums of a nest are over, where lanes can be along another: what is in memory of the whole
+    /// domain is gone through in its order.
     fn outer(&self, open: &Open) -> Option<Vec<usize>> {
         let axes = open.nest.accumulated().next()?;
         let lanes = (0..open.long).rev().find(|axis| !axes.contains(axis))?;
@@ -412,20 +440,30 @@ impl Group<'_> {
     fn accumulate(&mut self, item: &RowItem, how: Reduction) {
         let axes = item.attrs.sizes("axes");
         let (kept, axes, _) = sum_axes(self.placed.ty(item.args[0]).rank(), &axes);
-        let mut window = Access { strides: vec![0; kept.len() + axes.len()], ..self.placed.access(item.result).clone() };
+        let mut window =
+            Access { strides: vec![0; kept.len() + axes.len()], ..self.placed.access(item.result).clone() };
         for (axis, stride) in kept.iter().zip(&self.placed.access(item.result).strides) {
             window.strides[*axis] = *stride;
         }
         let open = self.open.as_mut().expect("a reduction joins what computes its operand");
         open.in_components |= open.long < open.nest.shape.len();
-        open.nest.roots.push(Root::Accumulate { value: item.result, source: item.args[0], window, axes, rows: None, how });
+        open.nest.roots.push(Root::Accumulate {
+            value: item.result,
+            source: item.args[0],
+            window,
+            axes,
+            rows: None,
+            how,
+        });
     }
 
     /// Whether reading a value in the open nest does not meet a window that it writes.
     fn harmless(&self, open: &Open, value: Val) -> bool {
         let access = self.placed.access(value);
         open.nest.roots.iter().all(|root| match root {
-            Root::Write { value, base, window, .. } => *base != access.root || same_place(access, window) || self.turns.contains(value),
+            Root::Write { value, base, window, .. } => {
+                *base != access.root || same_place(access, window) || self.turns.contains(value)
+            }
             Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => true,
         })
     }
@@ -474,7 +512,15 @@ impl Group<'_> {
                 let source = if self.turns.contains(&value) { source } else { self.apart(source, base, &window) };
                 let index = index.map(|index| Index { given: self.apart(index.given, base, &window), ..index });
                 let shape = self.placed.ty(source).shape.clone();
-                self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, index, how, copies: false });
+                self.open(&shape).nest.roots.push(Root::Write {
+                    value,
+                    base,
+                    source,
+                    window,
+                    index,
+                    how,
+                    copies: false,
+                });
             }
             Raw::Node(node) => {
                 node.results().iter().for_each(|v| self.pending.remove(v));
@@ -520,7 +566,9 @@ impl Group<'_> {
                 self.open_for(&shape, &item.args);
                 self.push_row(item);
             }
-            Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
+            Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => {
+                panic!("views and writes are raw code of their own")
+            }
             Lowering::Composed(_)
             | Lowering::Routine(_)
             | Lowering::Factored(..)
@@ -558,7 +606,8 @@ impl Group<'_> {
         value
     }
 
-    /// A source, or indices, that do not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
+    /// A source, or indices, that do not overlap the window in another place: `a[1:] = a[:-1]` reads all before it
+    /// writes.
     fn apart(&mut self, source: Val, base: Val, window: &Access) -> Val {
         let access = self.placed.access(source);
         if access.root == base && !same_place(access, window) { self.copy(source) } else { source }
@@ -590,7 +639,8 @@ impl Group<'_> {
             if self.walks(operands[k], &types[k].shape, contract) {
                 continue;
             }
-            let order: Vec<usize> = (0..types[k].rank()).filter(|axis| !contract.contains(axis)).chain(contract.iter().copied()).collect();
+            let order: Vec<usize> =
+                (0..types[k].rank()).filter(|axis| !contract.contains(axis)).chain(contract.iter().copied()).collect();
             let shape: Vec<usize> = order.iter().map(|axis| types[k].shape[*axis]).collect();
             let view = self.placed.define(crate::ir::Type::new(types[k].dtype, shape));
             let mut access = self.placed.access(operands[k]).clone();
@@ -622,8 +672,8 @@ impl Group<'_> {
         self.nodes.extend(before.into_iter().chain([Node::Nest(open.nest)]).chain(after));
     }
 
-    /// Whether the innermost loop of a nest would be one along a few components, because something that is read does not lie in one run
-    /// with the axis before them.
+    /// Whether the innermost loop of a nest would be one along a few components, because something that is read does
+    /// not lie in one run with the axis before them.
     fn is_better_in_components(&self, open: &Open) -> bool {
         let shape = &open.nest.shape;
         if open.long == shape.len() || !open.splits(shape) || !is_short(&shape[open.long..]) {
@@ -642,8 +692,9 @@ pub(super) fn reads_beside(placed: &Placed, nest: &Nest, base: Val, window: &Acc
     })
 }
 
-/// Values that get another place than what they are made of. New values of carries that are the old ones but for a window, which is most
-/// of them: in two places by turns, the rest of both is the same, and a step writes the window alone. And arrays of which nothing stays.
+/// Values that get another place than what they are made of. New values of carries that are the old ones but for a
+/// window, which is most of them: in two places by turns, the rest of both is the same, and a step writes the window
+/// alone. And arrays of which nothing stays.
 fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val> {
     let carries: Vec<(Val, Val)> = carries.iter().flat_map(|carry| across_branches(raws, *carry)).collect();
     let turned = raws.iter().filter_map(|raw| match raw {

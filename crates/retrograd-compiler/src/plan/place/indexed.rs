@@ -1,4 +1,5 @@
-//! Reads and writes at run-time indices: accesses whose index along one axis is a register of its own for every element.
+//! Reads and writes at run-time indices: accesses whose index along one axis is a register of its own for every
+//! element.
 
 use super::flatten::{Flatten, Scope};
 use super::group::Raw;
@@ -40,7 +41,15 @@ impl Flatten<'_> {
     }
 
     /// An array with elements written at run-time indices.
-    pub(super) fn scatter(&mut self, indexing: Indexing, how: Write, attrs: &Attrs, args: &[Val], pos: &Pos, scope: &mut Scope) -> Val {
+    pub(super) fn scatter(
+        &mut self,
+        indexing: Indexing,
+        how: Write,
+        attrs: &Attrs,
+        args: &[Val],
+        pos: &Pos,
+        scope: &mut Scope,
+    ) -> Val {
         let (source, given, axis) = (args[1], args[2], attrs.sizes("axis")[0]);
         let (ty, update) = (self.placed.ty(args[0]).clone(), self.placed.ty(source).clone());
         if !self.reaches(&ty, given, axis, &update, pos, scope) {
@@ -59,7 +68,8 @@ impl Flatten<'_> {
         value
     }
 
-    /// Whether any element is reached. Indices are checked also where none is; into an axis without elements all are out of bounds.
+    /// Whether any element is reached. Indices are checked also where none is; into an axis without elements all are
+    /// out of bounds.
     fn reaches(&mut self, x: &Type, given: Val, axis: usize, elements: &Type, pos: &Pos, scope: &mut Scope) -> bool {
         let indices = self.placed.ty(given).clone();
         if indices.elements() == 0 || (x.shape[axis] > 0 && elements.elements() > 0) {
@@ -94,7 +104,15 @@ impl Flatten<'_> {
     }
 
     /// An access at one index along an axis, which vanishes.
-    fn one_index(&mut self, mut access: Access, given: Val, axis: usize, x: &Type, pos: &Pos, scope: &mut Scope) -> Access {
+    fn one_index(
+        &mut self,
+        mut access: Access,
+        given: Val,
+        axis: usize,
+        x: &Type,
+        pos: &Pos,
+        scope: &mut Scope,
+    ) -> Access {
         let extent = x.shape[axis];
         let clamped = self.clamp(given, extent as i64 - 1, extent, pos, scope);
         let stride = access.strides.remove(axis);
@@ -103,10 +121,22 @@ impl Flatten<'_> {
     }
 
     /// An access at an index of its own for every element of (a…, i…, b…), or of the shape of the indices.
-    fn indexed(&mut self, mut access: Access, given: Val, indexing: Indexing, axis: usize, x: &Type, pos: &Pos) -> (Access, Index) {
+    fn indexed(
+        &mut self,
+        mut access: Access,
+        given: Val,
+        indexing: Indexing,
+        axis: usize,
+        x: &Type,
+        pos: &Pos,
+    ) -> (Access, Index) {
         let extent = x.shape[axis];
         let last = extent as i64 - 1;
-        let site = self.placed.fault(ErrorKind::Bounds, pos, format!("an index is outside 0..={last} on an axis of {extent} elements"));
+        let site = self.placed.fault(
+            ErrorKind::Bounds,
+            pos,
+            format!("an index is outside 0..={last} on an axis of {extent} elements"),
+        );
         let clamped = self.placed.define(Type::scalar(DType::I64));
         access.dynamic.push((clamped, access.strides[axis]));
         let rank = self.placed.ty(given).rank();

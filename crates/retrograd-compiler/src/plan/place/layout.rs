@@ -1,8 +1,9 @@
 //! What a nest goes through again and again lies along its lanes, and so does what is summed along them.
 //!
-//! Of all pairs of points `x[n, 3]` a nest reads every point n times, and sums into every point n times. Along its lanes the points are 3
-//! numbers apart, which no instruction moves as one. So the nest reads a copy with the axis of its lanes last, sums into such an array, and the
-//! sum is copied to its place after the nest: the copies are a small part of the nest, because it goes through them so many times.
+//! Of all pairs of points `x[n, 3]` a nest reads every point n times, and sums into every point n times. Along its
+//! lanes the points are 3 numbers apart, which no instruction moves as one. So the nest reads a copy with the axis of
+//! its lanes last, sums into such an array, and the sum is copied to its place after the nest: the copies are a small
+//! part of the nest, because it goes through them so many times.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::ir::Type;
 /// How often a nest goes through an array at least, for which it is copied.
 const TIMES: usize = 4;
 
-/// Sums that are taken beside each other: as many additions as a processor begins while one lasts. Sixteen registers hold them, and what is added.
+/// Sums that are taken beside each other: as many additions as a processor begins while one lasts. Sixteen registers
+/// hold them, and what is added.
 const SUMS_AT_ONCE: usize = 6;
 
 /// Gives a nest arrays that lie along its lanes; what runs before it and after it.
@@ -25,7 +27,8 @@ pub(super) fn along_lanes(placed: &mut Placed, nest: &mut Nest) -> [Vec<Node>; 2
     }
     let mut copies: BTreeMap<Val, Val> = BTreeMap::new();
     for value in nest.operands().filter(|v| !nest.computes(*v)).collect::<Vec<_>>() {
-        if !copies.contains_key(&value) && is_apart(placed, placed.access(value), &placed.ty(value).shape, nest, lanes) {
+        if !copies.contains_key(&value) && is_apart(placed, placed.access(value), &placed.ty(value).shape, nest, lanes)
+        {
             let known = copies.iter().find(|(other, _)| alike(placed, **other, value)).map(|(_, copy)| *copy);
             let copy = known.unwrap_or_else(|| copied(placed, value, lanes, &mut before));
             copies.insert(value, copy);
@@ -55,7 +58,8 @@ fn rows_of_lanes(placed: &mut Placed, nest: &mut Nest, lanes: usize) {
     }
 }
 
-/// How many rows of a nest are summed along the lanes beside each other: as many as registers have sums for, where each row has its own.
+/// How many rows of a nest are summed along the lanes beside each other: as many as registers have sums for, where each
+/// row has its own.
 fn rows_at_once(placed: &Placed, nest: &Nest, lanes: usize) -> usize {
     let along = |root: &Root| match root {
         Root::Accumulate { source, axes, .. } if axes.contains(&lanes) => {
@@ -76,7 +80,10 @@ fn rows_at_once(placed: &Placed, nest: &Nest, lanes: usize) -> usize {
 fn is_apart(placed: &Placed, access: &Access, shape: &[usize], nest: &Nest, lanes: usize) -> bool {
     let again = (0..nest.shape.len()).filter(|axis| access.strides[*axis] == 0);
     let times: usize = again.map(|axis| shape[axis]).product();
-    access.dynamic.is_empty() && !placed.is_scalar(access.root) && !matches!(access.strides[lanes], 0 | 1) && times >= TIMES
+    access.dynamic.is_empty()
+        && !placed.is_scalar(access.root)
+        && !matches!(access.strides[lanes], 0 | 1)
+        && times >= TIMES
 }
 
 fn alike(placed: &Placed, a: Val, b: Val) -> bool {
@@ -153,7 +160,9 @@ impl Nest {
                     put(source);
                     index.iter_mut().for_each(|index| put(&mut index.given));
                 }
-                Root::Store { source, .. } | Root::Accumulate { source, .. } | Root::Reduce { source, .. } => put(source),
+                Root::Store { source, .. } | Root::Accumulate { source, .. } | Root::Reduce { source, .. } => {
+                    put(source)
+                }
             }
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule
 //! (`indexed` the ops with arrays of indices); `group` gathers straight-line
-//! code into loop nests (`component` says which small axes are unrolled, `layout` copies what does not lie along their lanes, `product` prepares contractions, `shifted` the writes to windows of
-//! one array); `store` finds memory for every
-//! array, in place where it can (`turns` where a step reads neighbours of what it writes), and for what crosses between the `parts` of long code; `arena` lays it out.
+//! code into loop nests (`component` says which small axes are unrolled, `layout` copies what does not lie along their
+//! lanes, `product` prepares contractions, `shifted` the writes to windows of one array); `store` finds memory for
+//! every array, in place where it can (`turns` where a step reads neighbours of what it writes), and for what crosses
+//! between the `parts` of long code; `arena` lays it out.
 
 mod arena;
 mod component;
@@ -27,9 +28,9 @@ pub use parts::{Grain, Part, Parts, Slot};
 pub(super) use product::{extents, is_called};
 pub use row::row_layout;
 pub use tree::{
-    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Home, Index, Loop, Nest, Node, Onto, Order, Placed,
-    PointerId, Probe, Root, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val,
-    While,
+    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Home, Index, Loop, Nest, Node, Onto,
+    Order, Placed, PointerId, Probe, Root, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store,
+    StoreId, Trajectory, TrajectoryId, Val, While,
 };
 
 use super::Decision;

@@ -6,16 +6,20 @@ impl Root {
     /// What is in memory, or in a register, afterwards.
     pub fn value(&self) -> &Val {
         match self {
-            Root::Store { value, .. } | Root::Write { value, .. } | Root::Accumulate { value, .. } | Root::Reduce { value, .. } => value,
+            Root::Store { value, .. }
+            | Root::Write { value, .. }
+            | Root::Accumulate { value, .. }
+            | Root::Reduce { value, .. } => value,
         }
     }
 
     /// What leaves the nest.
     pub fn source(&self) -> &Val {
         match self {
-            Root::Store { source, .. } | Root::Write { source, .. } | Root::Accumulate { source, .. } | Root::Reduce { source, .. } => {
-                source
-            }
+            Root::Store { source, .. }
+            | Root::Write { source, .. }
+            | Root::Accumulate { source, .. }
+            | Root::Reduce { source, .. } => source,
         }
     }
 }
@@ -46,11 +50,16 @@ impl Nest {
             Root::Write { index, .. } => index.as_ref().map(|index| index.given),
             Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
         });
-        self.rows.iter().flat_map(|item| item.args.iter().copied()).chain(self.roots.iter().map(|root| *root.source())).chain(indices)
+        self.rows
+            .iter()
+            .flat_map(|item| item.args.iter().copied())
+            .chain(self.roots.iter().map(|root| *root.source()))
+            .chain(indices)
     }
 
     pub(super) fn reads(&self, tell: &mut impl FnMut(Val)) {
-        let members: std::collections::BTreeSet<Val> = self.rows.iter().map(|item| item.result).chain(self.views.iter().copied()).collect();
+        let members: std::collections::BTreeSet<Val> =
+            self.rows.iter().map(|item| item.result).chain(self.views.iter().copied()).collect();
         self.operands().filter(|v| !members.contains(v)).for_each(&mut *tell);
         for root in &self.roots {
             if let Root::Write { base, window, .. } = root {

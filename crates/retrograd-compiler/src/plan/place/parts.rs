@@ -1,7 +1,8 @@
-//! Cuts long blocks into parts, each a function of its own: what a back end does for one function grows faster than its length.
+//! Cuts long blocks into parts, each a function of its own: what a back end does for one function grows faster than its
+//! length.
 //!
-//! A scalar that crosses from one part into another gets a slot of a frame in the arena; a slot is used again once its scalar is dead. So
-//! the plan knows the bytes.
+//! A scalar that crosses from one part into another gets a slot of a frame in the arena; a slot is used again once its
+//! scalar is dead. So the plan knows the bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +10,38 @@ use serde::{Deserialize, Serialize};
 
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// How much code is one function, how much work is worth several threads, how many there are, what is worth lanes, and which outputs a copy.
+/// How much code is one function, how much work is worth several threads, how many there are, what is worth lanes, and
+/// which outputs a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
     pub statements_per_part: usize,
-    /// Work, in additions, from which a nest or a map is spread over threads. Workers that sleep take some 10 µs to wake.
+    /// Work, in additions, from which a nest or a map is spread over threads. Workers that sleep take some 10 µs to
+    /// wake.
     pub work_per_launch: u64,
     /// Threads that may share the steps of a map: as many have memory for one.
     pub threads: usize,
     /// Extent from which an axis is worth a vector loop around the components behind it.
     pub vector_steps: usize,
-    /// Bytes from which an output is made in the caller's memory. What is smaller stays in a cache until it is copied, and the arena has it
-    /// on lines of its own.
+    /// Bytes from which an output is made in the caller's memory. What is smaller stays in a cache until it is copied,
+    /// and the arena has it on lines of its own.
     pub bytes_per_output: u64,
 }
 
 impl Default for Grain {
     fn default() -> Grain {
-        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1, vector_steps: 8, bytes_per_output: 1 << 20 }
+        Grain {
+            statements_per_part: 1024,
+            work_per_launch: 1 << 18,
+            threads: 1,
+            vector_steps: 8,
+            bytes_per_output: 1 << 20,
+        }
     }
 }
 
-/// A block in parts, each a function of its own. A scalar that one part makes and another reads goes through a frame in the arena.
+/// A block in parts, each a function of its own. A scalar that one part makes and another reads goes through a frame in
+/// the arena.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// The frame.
@@ -51,7 +61,8 @@ pub struct Parts {
 pub struct Part {
     /// Which nodes.
     pub nodes: std::ops::Range<usize>,
-    /// What it takes from the frame, each just before the node that reads it first: a back end has few registers for much that waits.
+    /// What it takes from the frame, each just before the node that reads it first: a back end has few registers for
+    /// much that waits.
     pub loads: Vec<(usize, Slot)>,
     /// What it puts into the frame, each just after the node that makes it.
     pub stores: Vec<(usize, Slot)>,
@@ -178,7 +189,8 @@ impl Crossing {
                 places.insert(*value, take(&mut free));
             }
             part.stores = made_in[p].iter().map(|(k, value)| (*k, slot(&places, value))).collect();
-            // What is read here last makes room for what is made in later parts: a part stores before it has loaded everything.
+            // What is read here last makes room for what is made in later parts: a part stores before it has loaded
+            // everything.
             free.extend(self.reads[p].keys().filter(|value| self.last[value] == p).map(|value| places[value]));
             part.loads.sort_by_key(|(k, _)| *k);
             part.stores.sort_by_key(|(k, _)| *k);

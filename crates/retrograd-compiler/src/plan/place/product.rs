@@ -39,7 +39,8 @@ impl Group<'_> {
         }
     }
 
-    /// An operand in memory in which one step walks each of the roles, with these steps; it is a copy where that is not so.
+    /// An operand in memory in which one step walks each of the roles, with these steps; it is a copy where that is not
+    /// so.
     fn as_matrices(&mut self, value: Val, roles: Roles<'_>) -> (Val, [usize; 3]) {
         let shape = self.placed.ty(value).shape.clone();
         let access = self.placed.access(value);
@@ -87,7 +88,12 @@ impl Group<'_> {
 /// How many products, their rows and columns, and over how many steps they are summed.
 pub(in crate::plan) fn extents(axes: &DotAxes, args: &[&Type]) -> [usize; 4] {
     let of = |ty: &Type, axes: &[usize]| axes.iter().map(|axis| ty.shape[*axis]).product();
-    [of(args[0], &axes.lhs_batch), of(args[0], &axes.lhs_free), of(args[1], &axes.rhs_free), of(args[0], &axes.lhs_contract)]
+    [
+        of(args[0], &axes.lhs_batch),
+        of(args[0], &axes.lhs_free),
+        of(args[1], &axes.rhs_free),
+        of(args[0], &axes.lhs_contract),
+    ]
 }
 
 /// Whether products of these extents, with chained sums, are worth a call.

@@ -1,10 +1,14 @@
-//! Sums of shifted windows: writes to windows of one array, one after the other, become one nest over what all windows share.
+//! Sums of shifted windows: writes to windows of one array, one after the other, become one nest over what all windows
+//! share.
 //!
-//! The adjoint of a stencil adds one array to five windows of another, each a sweep over memory. A cell in all windows gets the same
-//! terms in the same order when one sweep adds them in registers; around it are strips that fewer windows reach, each a sum of its own. So no bit of any cell changes. A term that is cheap is computed for each window anew instead of being stored first.
+//! The adjoint of a stencil adds one array to five windows of another, each a sweep over memory. A cell in all windows
+//! gets the same terms in the same order when one sweep adds them in registers; around it are strips that fewer windows
+//! reach, each a sum of its own. So no bit of any cell changes. A term that is cheap is computed for each window anew
+//! instead of being stored first.
 //!
-//! Terms of a nonlinear stencil read the array that they are added to. Then the sum is made in another place, of which every cell is
-//! written, so that all terms find the array as it was; in a loop the two places take turns. Sums that share terms are made together.
+//! Terms of a nonlinear stencil read the array that they are added to. Then the sum is made in another place, of which
+//! every cell is written, so that all terms find the array as it was; in a loop the two places take turns. Sums that
+//! share terms are made together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +91,8 @@ impl Cells {
 
     fn shared(&self, other: &Cells) -> Cells {
         let start: Vec<usize> = self.start.iter().zip(&other.start).map(|(a, b)| *a.max(b)).collect();
-        let extent = (0..start.len()).map(|axis| self.end(axis).min(other.end(axis)).saturating_sub(start[axis])).collect();
+        let extent =
+            (0..start.len()).map(|axis| self.end(axis).min(other.end(axis)).saturating_sub(start[axis])).collect();
         Cells { start, extent }
     }
 
@@ -135,9 +140,18 @@ struct Link {
 
 impl Link {
     fn new(placed: &Placed, at: usize, raw: &Raw) -> Option<Link> {
-        let Raw::Write { value, base, source, window, index: None, how: how @ (Write::Set | Write::Add) } = raw else { return None };
+        let Raw::Write { value, base, source, window, index: None, how: how @ (Write::Set | Write::Add) } = raw else {
+            return None;
+        };
         let cells = Cells::of(window, &placed.ty(*source).shape, placed.ty(*value))?;
-        (cells.count() >= CELLS_LEAST).then_some(Link { at, value: *value, base: *base, source: *source, how: *how, cells })
+        (cells.count() >= CELLS_LEAST).then_some(Link {
+            at,
+            value: *value,
+            base: *base,
+            source: *source,
+            how: *how,
+            cells,
+        })
     }
 }
 
@@ -167,7 +181,8 @@ impl Run {
         let mostly = links.iter().all(|link| 2 * shared.count() >= link.cells.count());
         let apart = placed.access(link.source).root != self.base();
         let run = Run { links, shared };
-        let worth = run.links.len() <= LINKS_MOST && run.shared.count() >= CELLS_LEAST.max(CELLS_A_STRIP * run.strips().len());
+        let worth =
+            run.links.len() <= LINKS_MOST && run.shared.count() >= CELLS_LEAST.max(CELLS_A_STRIP * run.strips().len());
         (worth && mostly && apart).then_some(run)
     }
 
@@ -177,12 +192,18 @@ impl Run {
         all.around(&self.shared).iter().flat_map(|region| self.within(region)).collect()
     }
 
-    /// The cells of a region that windows reach, in boxes, with the windows that reach all of each; every cell is in one of them, or in one for
-    /// each of its windows, in their order.
+    /// The cells of a region that windows reach, in boxes, with the windows that reach all of each; every cell is in
+    /// one of them, or in one for each of its windows, in their order.
     fn within(&self, region: &Cells) -> Vec<Run> {
-        let reaching: Vec<(Link, Cells)> =
-            self.links.iter().map(|link| (link.clone(), link.cells.shared(region))).filter(|(_, cells)| cells.count() > 0).collect();
-        let Some(shared) = reaching.iter().map(|(_, cells)| cells.clone()).reduce(|a, b| a.shared(&b)) else { return vec![] };
+        let reaching: Vec<(Link, Cells)> = self
+            .links
+            .iter()
+            .map(|link| (link.clone(), link.cells.shared(region)))
+            .filter(|(_, cells)| cells.count() > 0)
+            .collect();
+        let Some(shared) = reaching.iter().map(|(_, cells)| cells.clone()).reduce(|a, b| a.shared(&b)) else {
+            return vec![];
+        };
         if shared.count() == 0 {
             return reaching.into_iter().map(|(link, shared)| Run { links: vec![link], shared }).collect();
         }
@@ -263,17 +284,20 @@ impl Uses {
         runs
     }
 
-    /// How a run is merged: over its base or apart from it with terms that are computed anew, or over it with terms that are read. None
-    /// where no way finds what it reads as it was.
+    /// How a run is merged: over its base or apart from it with terms that are computed anew, or over it with terms
+    /// that are read. None where no way finds what it reads as it was.
     fn ways(&self, placed: &Placed, raws: &[Raw], run: &Run, before: &[Run]) -> Option<Merge> {
-        let alone = |run: &Run| self.placed_at(placed, vec![run.clone()], Onto::Base, self.anew(placed, raws, std::slice::from_ref(run)));
+        let alone = |run: &Run| {
+            self.placed_at(placed, vec![run.clone()], Onto::Base, self.anew(placed, raws, std::slice::from_ref(run)))
+        };
         let over = alone(run);
         if !self.overwritten(placed, raws, &over) {
             return Some(over);
         }
         let apart = |runs: &[Run]| {
             let anew = self.anew(placed, raws, runs);
-            Some(self.placed_at(placed, runs.to_vec(), Onto::Apart, anew)).filter(|merge| !self.overwritten(placed, raws, merge))
+            Some(self.placed_at(placed, runs.to_vec(), Onto::Apart, anew))
+                .filter(|merge| !self.overwritten(placed, raws, merge))
         };
         let mut runs = vec![run.clone()];
         let mut together = apart(&runs);
@@ -288,7 +312,9 @@ impl Uses {
             }
         }
         let read = || Some(self.placed_at(placed, vec![run.clone()], Onto::Base, BTreeMap::new()));
-        together.filter(|merge| !merge.anew.is_empty()).or_else(|| read().filter(|merge| !self.overwritten(placed, raws, merge)))
+        together
+            .filter(|merge| !merge.anew.is_empty())
+            .or_else(|| read().filter(|merge| !self.overwritten(placed, raws, merge)))
     }
 
     fn placed_at(&self, placed: &Placed, runs: Vec<Run>, onto: Onto, anew: BTreeMap<Val, RowItem>) -> Merge {
@@ -307,8 +333,8 @@ impl Uses {
     /// Rows that only these runs read, from their sources down, as long as they are computed once or cheap.
     fn anew(&self, placed: &Placed, raws: &[Raw], runs: &[Run]) -> BTreeMap<Val, RowItem> {
         let mut anew = BTreeMap::new();
-        // How often each value is read by what is computed anew, how often it is then computed, and the work that is done more than
-        // once from the sum down to it.
+        // How often each value is read by what is computed anew, how often it is then computed, and the work that is
+        // done more than once from the sum down to it.
         let mut read: BTreeMap<Val, (usize, u32, u32)> = BTreeMap::new();
         let tell = |value: Val, copies: u32, work: u32, read: &mut BTreeMap<Val, (usize, u32, u32)>| {
             if is_whole(placed, value) {
@@ -324,7 +350,12 @@ impl Uses {
             let work = if copies > 1 { work + item.row.cost } else { 0 };
             let can_move = item.row.lowering.is_elementwise() && !placed.can_fault(item);
             let alike = item.args.iter().all(|arg| placed.ty(*arg).shape == placed.ty(item.result).shape);
-            if can_move && alike && !placed.is_scalar(item.result) && times == self.times(item.result) && work <= WORK_MOST {
+            if can_move
+                && alike
+                && !placed.is_scalar(item.result)
+                && times == self.times(item.result)
+                && work <= WORK_MOST
+            {
                 item.args.iter().for_each(|arg| tell(*arg, copies, work, &mut read));
                 anew.insert(item.result, item.clone());
             }
@@ -332,18 +363,22 @@ impl Uses {
         anew
     }
 
-    /// Whether something that is read later now is overwritten before, or made here, or belongs to the array that is summed up in place.
+    /// Whether something that is read later now is overwritten before, or made here, or belongs to the array that is
+    /// summed up in place.
     fn overwritten(&self, placed: &Placed, raws: &[Raw], merge: &Merge) -> bool {
         let links = || merge.runs.iter().flat_map(|run| &run.links);
         let rows = merge.anew.keys().map(|value| self.maker[value]);
         let first = rows.chain(merge.runs.iter().map(|run| run.links[0].at)).min().unwrap_or(0);
         let read = links().map(|link| &link.source).chain(merge.anew.values().flat_map(|item| &item.args));
-        let roots: BTreeSet<Val> = read.map(|value| placed.access(*value).root).filter(|root| !merge.anew.contains_key(root)).collect();
+        let roots: BTreeSet<Val> =
+            read.map(|value| placed.access(*value).root).filter(|root| !merge.anew.contains_key(root)).collect();
         let takes = |k: usize| match &raws[k] {
             Raw::Write { base, .. } => roots.contains(base),
             Raw::Node(node) => {
                 let mut takes = false;
-                node.reads(&mut |value| takes |= !placed.is_scalar(value) && roots.contains(&placed.access(value).root));
+                node.reads(&mut |value| {
+                    takes |= !placed.is_scalar(value) && roots.contains(&placed.access(value).root)
+                });
                 takes
             }
             Raw::Row(_) | Raw::Copy { .. } => false,
@@ -369,7 +404,8 @@ impl Uses {
 impl Merge {
     /// The code with its runs as nests and strips.
     fn apply(&self, placed: &mut Placed, raws: Vec<Raw>, made: &mut BTreeSet<Val>) -> Vec<Raw> {
-        let mut sums = Sums { placed, anew: &self.anew, raws: vec![], known: BTreeMap::new(), value: self.runs[0].base() };
+        let mut sums =
+            Sums { placed, anew: &self.anew, raws: vec![], known: BTreeMap::new(), value: self.runs[0].base() };
         // All nests before all strips, so that they can be one.
         let values: Vec<Val> = self.runs.iter().map(|run| sums.start(run)).collect();
         for (run, value) in self.runs.iter().zip(values) {
@@ -397,7 +433,8 @@ impl Merge {
 fn is_whole(placed: &Placed, value: Val) -> bool {
     let access = placed.access(value);
     access.root == value
-        || *access == Access::whole(access.root, placed.ty(value)) && placed.ty(access.root).shape == placed.ty(value).shape
+        || *access == Access::whole(access.root, placed.ty(value))
+            && placed.ty(access.root).shape == placed.ty(value).shape
 }
 
 /// A box inside another one, from its start.
@@ -465,7 +502,13 @@ impl Sums<'_> {
                 Write::Add => {
                     let before = sum.unwrap_or_else(|| self.part(self.value, &run.shared));
                     self.row(
-                        RowItem { row: &ops::ADD, attrs: Attrs::none(), args: vec![before, term], result: term, pos: Pos::default() },
+                        RowItem {
+                            row: &ops::ADD,
+                            attrs: Attrs::none(),
+                            args: vec![before, term],
+                            result: term,
+                            pos: Pos::default(),
+                        },
                         &run.shared,
                     )
                 }
@@ -498,7 +541,8 @@ impl Sums<'_> {
     fn part(&mut self, value: Val, cells: &Cells) -> Val {
         let dtype = self.placed.ty(value).dtype;
         let mut access = self.placed.access(value).clone();
-        access.offset += cells.start.iter().zip(&access.strides).map(|(start, stride)| *start as i64 * stride).sum::<i64>();
+        access.offset +=
+            cells.start.iter().zip(&access.strides).map(|(start, stride)| *start as i64 * stride).sum::<i64>();
         let part = self.placed.define(Type::new(dtype, cells.extent.clone()));
         self.placed.access[part.0 as usize] = access;
         part
@@ -545,7 +589,10 @@ mod tests {
     fn numbers(cells: &Cells, n: usize) -> Vec<usize> {
         let mut numbers = vec![0];
         for axis in 0..cells.start.len() {
-            numbers = numbers.iter().flat_map(|number| (cells.start[axis]..cells.end(axis)).map(move |k| number * n + k)).collect();
+            numbers = numbers
+                .iter()
+                .flat_map(|number| (cells.start[axis]..cells.end(axis)).map(move |k| number * n + k))
+                .collect();
         }
         numbers
     }

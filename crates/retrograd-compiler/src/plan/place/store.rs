@@ -1,13 +1,13 @@
-//! Finds memory for every array: in place wherever the old value is dead, straight into streams and tapes, by turns in two places where a
-//! step reads neighbours of what it writes.
+//! Finds memory for every array: in place wherever the old value is dead, straight into streams and tapes, by turns in
+//! two places where a step reads neighbours of what it writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::group::reads_beside;
 use super::parts::{self, Grain};
 use super::tree::{
-    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Onto, Placed, PointerId, Root, RowPlace, RowTime, Step,
-    StepEnd, Store, StoreId, TrajectoryId, Val, While,
+    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Onto, Placed, PointerId, Root,
+    RowPlace, RowTime, Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
 use super::turns::{Window, by_turns, window_of};
 use crate::plan::schedule::Sweep;
@@ -16,7 +16,15 @@ use crate::plan::schedule::Sweep;
 pub(super) fn assign(placed: &mut Placed) {
     let mut body = std::mem::take(&mut placed.body);
     let ends = placed.outputs.clone();
-    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![], frame: None, behind: BTreeMap::new(), lent: BTreeSet::new() };
+    let mut assign = Assign {
+        placed,
+        clock: 0,
+        owners: vec![],
+        open: vec![],
+        frame: None,
+        behind: BTreeMap::new(),
+        lent: BTreeSet::new(),
+    };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
 }
@@ -50,7 +58,8 @@ struct Targets {
     rows: BTreeMap<Val, PointerId>,
     /// By end of a side of a branch that both sides make: memory for both.
     ends: BTreeMap<Val, StoreId>,
-    /// By result of a branch that is a carry by turns, before its window is written or after: what sides pass on as this, and the new value.
+    /// By result of a branch that is a carry by turns, before its window is written or after: what sides pass on as
+    /// this, and the new value.
     turned: BTreeMap<Val, [Val; 2]>,
 }
 
@@ -75,7 +84,8 @@ struct NestReads {
 
 impl NestReads {
     fn new(placed: &Placed, nest: &Nest) -> NestReads {
-        let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).chain(nest.views.iter().copied()).collect();
+        let members: BTreeSet<Val> =
+            nest.rows.iter().map(|item| item.result).chain(nest.views.iter().copied()).collect();
         let (mut roots, mut elsewhere) = (vec![], BTreeSet::new());
         let mut seen = BTreeSet::new();
         for value in nest.operands() {
@@ -154,7 +164,14 @@ impl Assign<'_> {
 
     fn store_at(&mut self, bytes: u64, owner: usize) -> StoreId {
         let id = StoreId(self.placed.stores.len() as u32);
-        self.placed.stores.push(Store { bytes, start: self.clock, end: self.clock, offset: 0, frame: self.frame, output: None });
+        self.placed.stores.push(Store {
+            bytes,
+            start: self.clock,
+            end: self.clock,
+            offset: 0,
+            frame: self.frame,
+            output: None,
+        });
         self.owners.push(owner);
         self.use_store(id);
         id
@@ -212,7 +229,15 @@ impl Assign<'_> {
     }
 
     /// `is_cut` where the code around it becomes several functions, which share no addresses.
-    fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets, is_cut: bool) {
+    fn node(
+        &mut self,
+        node: &mut Node,
+        k: usize,
+        uses: &LastUse,
+        owned: &mut Owned,
+        targets: &mut Targets,
+        is_cut: bool,
+    ) {
         match node {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
             Node::Reduce { result, .. } | Node::Line { result, .. } => self.fresh(*result, k, uses, owned, targets),
@@ -248,8 +273,8 @@ impl Assign<'_> {
         self.set_home(value, Home::Store(store));
     }
 
-    /// Memory for a result that shares none with its arguments: that of the carry it replaces, if dead, or else the carry's second place;
-    /// a row; or a store of its own.
+    /// Memory for a result that shares none with its arguments: that of the carry it replaces, if dead, or else the
+    /// carry's second place; a row; or a store of its own.
     fn fresh(&mut self, value: Val, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         if self.placed.is_scalar(value) {
             return;
@@ -278,7 +303,15 @@ impl Assign<'_> {
     }
 
     /// Memory for a result that goes on from an array: that of the array, where it dies here and is read only as this.
-    fn onto(&mut self, value: Val, onto: &mut Option<Onto>, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+    fn onto(
+        &mut self,
+        value: Val,
+        onto: &mut Option<Onto>,
+        k: usize,
+        uses: &LastUse,
+        owned: &mut Owned,
+        targets: &mut Targets,
+    ) {
         match onto {
             Some(Onto { base, .. }) if owned.contains(base) && uses.dies_at(*base, k) && uses.read_once(*base) => {
                 let home = self.placed.home(*base);
@@ -343,11 +376,23 @@ impl Assign<'_> {
         }
     }
 
-    /// The value whose memory a nest may store over: the carry that is replaced, or an argument that dies here and is read only at the
-    /// element that is written.
-    fn reusable(&self, value: Val, nest: &NestReads, k: usize, uses: &LastUse, owned: &Owned, targets: &Targets) -> Option<Val> {
-        let dies_here =
-            |v: Val| owned.contains(&v) && uses.dies_at(v, k) && nest.pointwise.contains(&v) && self.bytes(v) == self.bytes(value);
+    /// The value whose memory a nest may store over: the carry that is replaced, or an argument that dies here and is
+    /// read only at the element that is written.
+    fn reusable(
+        &self,
+        value: Val,
+        nest: &NestReads,
+        k: usize,
+        uses: &LastUse,
+        owned: &Owned,
+        targets: &Targets,
+    ) -> Option<Val> {
+        let dies_here = |v: Val| {
+            owned.contains(&v)
+                && uses.dies_at(v, k)
+                && nest.pointwise.contains(&v)
+                && self.bytes(v) == self.bytes(value)
+        };
         if let Some(target) = targets.carries.get(&value) {
             return dies_here(target.param).then_some(target.param);
         }
@@ -358,11 +403,20 @@ impl Assign<'_> {
         nest.roots.iter().copied().find(|v| !pinned(*v) && dies_here(*v))
     }
 
-    /// Memory for the results of a branch: that of what dies here, where both sides leave it there; none where a side passes on what is
-    /// there: its address is enough; or else memory that both sides write to.
-    fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets, is_cut: bool) {
+    /// Memory for the results of a branch: that of what dies here, where both sides leave it there; none where a side
+    /// passes on what is there: its address is enough; or else memory that both sides write to.
+    fn branch(
+        &mut self,
+        branch: &mut Branch,
+        k: usize,
+        uses: &LastUse,
+        owned: &mut Owned,
+        targets: &mut Targets,
+        is_cut: bool,
+    ) {
         let mut donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
-        // A carry by turns is overwritten in the end, so that nothing else that the branch gives may be made in its memory.
+        // A carry by turns is overwritten in the end, so that nothing else that the branch gives may be made in its
+        // memory.
         for [passed, _] in branch.results.iter().filter_map(|result| targets.turned.get(result)) {
             owned.remove(passed);
             if branch.results.iter().filter(|result| !self.placed.is_scalar(**result)).count() == 1 {
@@ -371,13 +425,18 @@ impl Assign<'_> {
                 donated.remove(passed);
             }
         }
-        let made = [0, 1].map(|side| branch.blocks[side].nodes.iter().flat_map(Node::results).collect::<BTreeSet<Val>>());
+        let made =
+            [0, 1].map(|side| branch.blocks[side].nodes.iter().flat_map(Node::results).collect::<BTreeSet<Val>>());
         let passes = |side: usize, end: Val| !made[side].contains(&end);
-        let arrays = |results: &[Val], placed: &Placed| (0..results.len()).filter(|j| !placed.is_scalar(results[*j])).collect::<Vec<_>>();
+        let arrays = |results: &[Val], placed: &Placed| {
+            (0..results.len()).filter(|j| !placed.is_scalar(results[*j])).collect::<Vec<_>>()
+        };
         let arrays = arrays(&branch.results, self.placed);
         let mut shared: BTreeMap<usize, StoreId> = BTreeMap::new();
         for j in arrays.iter().filter(|j| !targets.turned.contains_key(&branch.results[**j])) {
-            if [0, 1].iter().all(|side| !passes(*side, branch.ends[*side][*j]) || self.placed.idle.contains(&branch.ends[*side][*j])) {
+            if [0, 1].iter().all(|side| {
+                !passes(*side, branch.ends[*side][*j]) || self.placed.idle.contains(&branch.ends[*side][*j])
+            }) {
                 shared.insert(*j, self.later(self.bytes(branch.results[*j])));
             }
         }
@@ -425,8 +484,8 @@ impl Assign<'_> {
         }
     }
 
-    /// Results of a branch that are carries by turns stay where the carry is; a side that changes one leaves it in both places. Returns those
-    /// where they are.
+    /// Results of a branch that are carries by turns stay where the carry is; a side that changes one leaves it in both
+    /// places. Returns those where they are.
     fn turned(&mut self, branch: &mut Branch, targets: &mut Targets) -> Vec<Home> {
         let mut taken = vec![];
         for (j, result) in branch.results.iter().enumerate() {
@@ -465,7 +524,8 @@ impl Assign<'_> {
         }
     }
 
-    /// Memory of carries that start from these values; a start value that dies here, and is read only as this, gives its own.
+    /// Memory of carries that start from these values; a start value that dies here, and is read only as this, gives
+    /// its own.
     fn carried(&mut self, inits: &[Val], k: usize, uses: &LastUse, owned: &mut Owned) -> Vec<Carried> {
         inits.iter().map(|init| self.carry(*init, k, uses, owned)).collect()
     }
@@ -519,8 +579,8 @@ impl Assign<'_> {
         self.results(&node.results, &node.carried, owned);
     }
 
-    /// Memory for the steps of a loop, where it is a map that is worth several threads: no step reads what another writes, and none shows
-    /// anything.
+    /// Memory for the steps of a loop, where it is a map that is worth several threads: no step reads what another
+    /// writes, and none shows anything.
     fn frame(&mut self, node: &Loop) -> Option<FrameId> {
         let Grain { threads, work_per_launch, .. } = self.placed.grain;
         let (steps, threads) = (node.steps?, threads as u64);
@@ -554,7 +614,11 @@ impl Assign<'_> {
         let memory = self.trajectory(drive.trajectory);
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
-        by_turns(self.placed, &mut drive.carried, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
+        by_turns(
+            self.placed,
+            &mut drive.carried,
+            &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>(),
+        );
         self.enter();
         for step in [&mut drive.advance].into_iter().chain(&mut drive.tape).flatten() {
             self.step(step, &mut drive.carried, &[], &memory);
@@ -574,8 +638,16 @@ impl Assign<'_> {
         drive.carried = self.carried(&drive.inits, k, uses, owned);
         let replays = drive.advance.is_some() || drive.turnback.is_some() || drive.tape.iter().any(Option::is_some);
         drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
-        by_turns(self.placed, &mut drive.working, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
-        by_turns(self.placed, &mut drive.carried, &drive.turnback.iter().chain(drive.reverse.iter().flatten()).collect::<Vec<_>>());
+        by_turns(
+            self.placed,
+            &mut drive.working,
+            &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>(),
+        );
+        by_turns(
+            self.placed,
+            &mut drive.carried,
+            &drive.turnback.iter().chain(drive.reverse.iter().flatten()).collect::<Vec<_>>(),
+        );
         self.enter();
         // The start state can be restored until the last step is reversed.
         drive.starts.iter().for_each(|start| self.touch(*start));
@@ -592,7 +664,8 @@ impl Assign<'_> {
         self.results(&drive.results, &drive.carried, owned);
     }
 
-    /// Memory of a construct lives from its start to its end, whichever of its steps first needed it: steps run in any order.
+    /// Memory of a construct lives from its start to its end, whichever of its steps first needed it: steps run in any
+    /// order.
     fn hold(&mut self, start: u32, carried: &[Carried], emitted: &[Emitted]) {
         for carry in carried {
             let Carried::Memory { place, twin, .. } = carry else { continue };
@@ -618,8 +691,10 @@ impl Assign<'_> {
     /// Controller and pool of a schedule.
     fn trajectory(&mut self, id: TrajectoryId) -> Vec<StoreId> {
         let id = id.0 as usize;
-        let (words, bytes) =
-            ((self.placed.trajectories[id].schedule.words() as u64).saturating_mul(8), self.placed.trajectories[id].pool_bytes);
+        let (words, bytes) = (
+            (self.placed.trajectories[id].schedule.words() as u64).saturating_mul(8),
+            self.placed.trajectories[id].pool_bytes,
+        );
         let (words, pool) = (self.store(words), self.store(bytes));
         let trajectory = &mut self.placed.trajectories[id];
         (trajectory.words, trajectory.pool) = (words, pool);
@@ -662,15 +737,17 @@ impl Assign<'_> {
             if let RowPlace::Stream(stream) = write.to {
                 self.touch(stream);
             }
-            let made_here =
-                !step.carries.iter().any(|(param, _)| *param == write.value) && !step.rows.iter().any(|row| row.value == write.value);
+            let made_here = !step.carries.iter().any(|(param, _)| *param == write.value)
+                && !step.rows.iter().any(|row| row.value == write.value);
             write.when = if made_here { RowTime::After } else { RowTime::Before };
             if made_here && !targets.carries.contains_key(&write.value) && !self.placed.is_scalar(write.value) {
                 targets.rows.entry(write.value).or_insert(write.pointer);
             }
         }
         let next = step.carries.iter().map(|(_, next)| *next);
-        let ends: Vec<Val> = next.chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value)).collect();
+        let ends: Vec<Val> = next
+            .chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value))
+            .collect();
         passed_on(self.placed, &step.block, &ends, &mut targets);
         self.block(&mut step.block, &ends, owned, &mut targets);
         for write in &mut step.emits {
@@ -678,8 +755,12 @@ impl Assign<'_> {
                 write.when = RowTime::Direct;
             }
         }
-        step.ends =
-            step.carries.iter().zip(carried).map(|((param, next), carry)| self.step_end(*param, *next, carry, &mut targets)).collect();
+        step.ends = step
+            .carries
+            .iter()
+            .zip(carried)
+            .map(|((param, next), carry)| self.step_end(*param, *next, carry, &mut targets))
+            .collect();
     }
 
     /// Rows that a step reads: arrays by address, scalars are loaded.
@@ -710,7 +791,9 @@ impl Assign<'_> {
         let Carried::Memory { main, twin, .. } = carry else { return StepEnd::Move };
         let end = match self.placed.home(next) {
             Home::Pointer(home) if home == *main => StepEnd::InPlace,
-            Home::Pointer(home) if targets.twins.get(&param).is_some_and(|(_, pointer)| *pointer == home) => StepEnd::Exchange,
+            Home::Pointer(home) if targets.twins.get(&param).is_some_and(|(_, pointer)| *pointer == home) => {
+                StepEnd::Exchange
+            }
             Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Store(_) | Home::Pointer(_) => {
                 self.twin(param, targets);
                 StepEnd::Copy
@@ -721,8 +804,8 @@ impl Assign<'_> {
     }
 }
 
-/// What becomes the new value of a carry in the same memory would like to be where that is wanted: what is written to, and one that a branch
-/// passes on. It dies there, and no other branch passes it on, so that it is changed in place.
+/// What becomes the new value of a carry in the same memory would like to be where that is wanted: what is written to,
+/// and one that a branch passes on. It dies there, and no other branch passes it on, so that it is changed in place.
 fn passed_on(placed: &Placed, block: &Block, ends: &[Val], targets: &mut Targets) {
     let made: BTreeSet<Val> = block.nodes.iter().flat_map(Node::results).collect();
     let mut read_later: BTreeSet<Val> = ends.iter().copied().collect();
@@ -731,12 +814,16 @@ fn passed_on(placed: &Placed, block: &Block, ends: &[Val], targets: &mut Targets
     for node in block.nodes.iter().rev() {
         let steps: Vec<(Val, Val)> = match node {
             Node::If(branch) => {
-                let first = |j: usize| branch.ends.iter().map(|ends| ends[j]).find(|end| made.contains(end) && times(*end) == 1);
+                let first = |j: usize| {
+                    branch.ends.iter().map(|ends| ends[j]).find(|end| made.contains(end) && times(*end) == 1)
+                };
                 branch.results.iter().enumerate().filter_map(|(j, after)| Some((first(j)?, *after))).collect()
             }
             Node::Nest(nest) => {
                 let written = nest.roots.iter().map(|root| match root {
-                    Root::Write { base, value, window, .. } => (!reads_beside(placed, nest, *base, window)).then_some((*base, *value)),
+                    Root::Write { base, value, window, .. } => {
+                        (!reads_beside(placed, nest, *base, window)).then_some((*base, *value))
+                    }
                     Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
                 });
                 written.flatten().filter(|(base, _)| times(*base) == 0).collect()
@@ -746,7 +833,8 @@ fn passed_on(placed: &Placed, block: &Block, ends: &[Val], targets: &mut Targets
             Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_) => vec![],
         };
         for (before, after) in steps {
-            let free = made.contains(&before) && !read_later.contains(&before) && !targets.carries.contains_key(&before);
+            let free =
+                made.contains(&before) && !read_later.contains(&before) && !targets.carries.contains_key(&before);
             if let Some(target) = targets.carries.get(&after).copied().filter(|_| free) {
                 targets.carries.insert(before, target);
             }

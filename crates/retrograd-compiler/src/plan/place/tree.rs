@@ -1,12 +1,15 @@
-//! The placed Program: control flow with its schedules, straight-line code gathered into loop nests, memory for every array.
+//! The placed Program: control flow with its schedules, straight-line code gathered into loop nests, memory for every
+//! array.
 //!
-//! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence of a body has its
-//! own copy. Rank-0 values live in registers, arrays have a [`Home`].
+//! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence
+//! of a body has its own copy. Rank-0 values live in registers, arrays have a [`Home`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{Grain, Parts};
-use crate::ir::{Array, Attrs, By, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
+use crate::ir::{
+    Array, Attrs, By, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write,
+};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -17,7 +20,8 @@ pub struct Val(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StoreId(pub u32);
 
-/// An address that is known when its construct starts, and may change while it runs (two stores by turns, a row of a stream).
+/// An address that is known when its construct starts, and may change while it runs (two stores by turns, a row of a
+/// stream).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PointerId(pub u32);
 
@@ -68,8 +72,8 @@ pub struct Placed {
     pub failures: BTreeMap<Val, u32>,
     /// Elements picked by run-time indices, by their value.
     pub picks: BTreeMap<Val, Index>,
-    /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads them: nothing stays
-    /// of what they were before.
+    /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads
+    /// them: nothing stays of what they were before.
     pub rewritten: BTreeMap<Val, Val>,
     /// Ends of sides of branches that nobody reads, nor makes.
     pub idle: BTreeSet<Val>,
@@ -165,7 +169,8 @@ pub struct Access {
     pub dynamic: Vec<(Val, i64)>,
 }
 
-/// A run-time index for each element of a nest. An access reaches its element by the `clamped` register among its dynamic parts.
+/// A run-time index for each element of a nest. An access reaches its element by the `clamped` register among its
+/// dynamic parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// The index as given: a value over the domain.
@@ -311,7 +316,8 @@ pub struct RowItem {
     pub pos: Pos,
 }
 
-/// Elementwise code over one domain, with what leaves it. Axes of a value behind those of the domain are its components at each element.
+/// Elementwise code over one domain, with what leaves it. Axes of a value behind those of the domain are its components
+/// at each element.
 #[derive(Clone, Debug)]
 pub struct Nest {
     /// Extents of the domain.
@@ -353,8 +359,8 @@ pub enum Root {
         /// Whether `value` got memory of its own, so that `base` is copied first.
         copies: bool,
     },
-    /// The reduction of every component over some axes of the domain, ascending: each element is combined with what is in memory, which
-    /// starts from the unit.
+    /// The reduction of every component over some axes of the domain, ascending: each element is combined with what is
+    /// in memory, which starts from the unit.
     Accumulate {
         /// What is in memory afterwards.
         value: Val,
@@ -364,8 +370,8 @@ pub enum Root {
         window: Access,
         /// Which axes.
         axes: Vec<usize>,
-        /// Scratch for a sum along the lanes: of some rows of the nest, the elements of one vector loop, component by component. The rows are combined
-        /// after it, beside each other.
+        /// Scratch for a sum along the lanes: of some rows of the nest, the elements of one vector loop, component by
+        /// component. The rows are combined after it, beside each other.
         rows: Option<Val>,
         /// How elements are combined.
         how: Reduction,
@@ -402,7 +408,14 @@ impl Branch {
     /// Without code yet.
     pub(super) fn on(predicate: Val) -> Branch {
         let nothing = || [(); 2].map(|()| vec![]);
-        Branch { predicate, blocks: Default::default(), ends: nothing(), results: vec![], chosen: vec![], doubled: Default::default() }
+        Branch {
+            predicate,
+            blocks: Default::default(),
+            ends: nothing(),
+            results: vec![],
+            chosen: vec![],
+            doubled: Default::default(),
+        }
     }
 }
 
@@ -468,7 +481,8 @@ pub struct Emitted {
     pub clear: bool,
 }
 
-/// Memory of one array carry: its value is where `main` points; a step that cannot work in place writes to `twin` and exchanges the two.
+/// Memory of one array carry: its value is where `main` points; a step that cannot work in place writes to `twin` and
+/// exchanges the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
     /// A register.
@@ -481,10 +495,11 @@ pub enum Carried {
         main: PointerId,
         /// A second place and where it is now, if some step needs it.
         twin: Option<(StoreId, PointerId)>,
-        /// Whether all steps write one and the same window of it: what is outside is the same in every state, and in the twin once the start
-        /// value was copied there.
+        /// Whether all steps write one and the same window of it: what is outside is the same in every state, and in
+        /// the twin once the start value was copied there.
         turns: bool,
-        /// Of a carry by turns, whether branches change the rest, too: then a state that is restored is no rest of another.
+        /// Of a carry by turns, whether branches change the rest, too: then a state that is restored is no rest of
+        /// another.
         changes: bool,
         /// Whether the start value is there already.
         donated: bool,
@@ -580,9 +595,9 @@ pub struct Trajectory {
     pub schedule: Schedule,
     /// With or without a shared first sweep.
     pub sweep: Sweep,
-    /// Whether the driver does many actions of Revolve at once: where a state is a few numbers, steps are shorter than to ask for each. They
-    /// stand in its code several times, so that it does not where a step has a schedule inside: copies of copies would grow with the power of
-    /// the depth.
+    /// Whether the driver does many actions of Revolve at once: where a state is a few numbers, steps are shorter than
+    /// to ask for each. They stand in its code several times, so that it does not where a step has a schedule
+    /// inside: copies of copies would grow with the power of the depth.
     pub runs: bool,
     /// Types of the state.
     pub state: Vec<Type>,
@@ -760,8 +775,8 @@ impl Node {
         }
     }
 
-    /// Tells every value that this node or a block inside it reads. Values that are made and used inside are told too, except those that
-    /// a nest makes and uses itself.
+    /// Tells every value that this node or a block inside it reads. Values that are made and used inside are told too,
+    /// except those that a nest makes and uses itself.
     pub fn reads(&self, tell: &mut impl FnMut(Val)) {
         match self {
             Node::Scalar(item) => item.args.iter().for_each(|v| tell(*v)),
@@ -770,7 +785,9 @@ impl Node {
             Node::Probe { operand, .. } => tell(*operand),
             Node::Reduce { operand, .. } => tell(*operand),
             Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
-            Node::Dot { operands, onto, .. } => operands.iter().chain(onto.iter().map(|onto| &onto.base)).for_each(|v| tell(*v)),
+            Node::Dot { operands, onto, .. } => {
+                operands.iter().chain(onto.iter().map(|onto| &onto.base)).for_each(|v| tell(*v))
+            }
             Node::Nest(nest) => nest.reads(tell),
             Node::Call(call) => call.args.iter().chain(call.onto.iter().map(|onto| &onto.base)).for_each(|v| tell(*v)),
             Node::If(branch) => {

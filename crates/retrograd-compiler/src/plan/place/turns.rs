@@ -1,4 +1,5 @@
-//! Carries that are in two places by turns: steps that write a window of them write it to the other place, where the rest is the same.
+//! Carries that are in two places by turns: steps that write a window of them write it to the other place, where the
+//! rest is the same.
 
 use super::tree::{Carried, Node, Placed, Root, Step, Val};
 use crate::ir::Write;
@@ -7,7 +8,8 @@ use crate::ir::Write;
 pub(super) fn by_turns(placed: &Placed, carried: &mut [Carried], steps: &[&Step]) {
     for (k, carry) in carried.iter_mut().enumerate() {
         let Carried::Memory { turns, changes, .. } = carry else { continue };
-        let windows: Option<Vec<Window<'_>>> = steps.iter().map(|step| window_of(placed, step, step.carries[k])).collect();
+        let windows: Option<Vec<Window<'_>>> =
+            steps.iter().map(|step| window_of(placed, step, step.carries[k])).collect();
         let Some(windows) = windows else { continue };
         *turns = !windows.is_empty() && windows.iter().all(|window| window.place == windows[0].place);
         *changes = steps.iter().zip(&windows).any(|(step, window)| (window.base, window.value) != step.carries[k]);
@@ -24,23 +26,27 @@ pub(super) struct Window<'s> {
     pub(super) value: Val,
 }
 
-/// The window that a step writes of a carry, where that is all it does to it, or all but what branches change before it and after.
+/// The window that a step writes of a carry, where that is all it does to it, or all but what branches change before it
+/// and after.
 pub(super) fn window_of<'s>(placed: &Placed, step: &'s Step, (param, next): (Val, Val)) -> Option<Window<'s>> {
     let nodes = &step.block.nodes;
     let nests = nodes.iter().filter_map(|node| if let Node::Nest(nest) = node { Some(nest) } else { None });
     let before = |base: Val| base == param || is_changed(placed, step, (param, base), &[param]);
     let after = |base: Val, value: Val| value == next || is_changed(placed, step, (value, next), &[param, base, value]);
-    nests.flat_map(|nest| nest.roots.iter().map(|root| (nest.shape.as_slice(), root))).find_map(|(shape, root)| match root {
-        Root::Write { value, base, window, index: None, how: Write::Set, .. } if window.dynamic.is_empty() => {
-            let place = (shape, window.strides.as_slice(), window.offset);
-            (before(*base) && after(*base, *value)).then_some(Window { place, base: *base, value: *value })
+    nests.flat_map(|nest| nest.roots.iter().map(|root| (nest.shape.as_slice(), root))).find_map(|(shape, root)| {
+        match root {
+            Root::Write { value, base, window, index: None, how: Write::Set, .. } if window.dynamic.is_empty() => {
+                let place = (shape, window.strides.as_slice(), window.offset);
+                (before(*base) && after(*base, *value)).then_some(Window { place, base: *base, value: *value })
+            }
+            Root::Write { .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
         }
-        Root::Write { .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
     })
 }
 
-/// Whether a value is `to` after a branch that passes it on or changes it, alone of all that the branch gives, and none of `over` is read
-/// after that, nor passed on by another branch before: a change of one place of a carry may overwrite the other.
+/// Whether a value is `to` after a branch that passes it on or changes it, alone of all that the branch gives, and none
+/// of `over` is read after that, nor passed on by another branch before: a change of one place of a carry may overwrite
+/// the other.
 fn is_changed(placed: &Placed, step: &Step, (from, to): (Val, Val), over: &[Val]) -> bool {
     let nodes = &step.block.nodes;
     let Some(at) = nodes.iter().position(|node| node.results().contains(&to)) else { return false };

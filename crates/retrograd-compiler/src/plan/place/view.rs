@@ -3,9 +3,16 @@
 use super::tree::{Access, Val};
 use crate::ir::{Attrs, Type, View};
 
-/// The access of a view op over an operand reached by `access`, or `None` where it is not affine and the operand must be copied first.
-/// `starts` are the indices of a dynamic slice: a register, or a number known at compile time.
-pub(super) fn compose(view: View, attrs: &Attrs, access: &Access, operand: &Type, result: &Type, starts: &[Start]) -> Option<Access> {
+/// The access of a view op over an operand reached by `access`, or `None` where it is not affine and the operand must
+/// be copied first. `starts` are the indices of a dynamic slice: a register, or a number known at compile time.
+pub(super) fn compose(
+    view: View,
+    attrs: &Attrs,
+    access: &Access,
+    operand: &Type,
+    result: &Type,
+    starts: &[Start],
+) -> Option<Access> {
     let mut access = access.clone();
     match view {
         View::Broadcast => {
@@ -55,7 +62,8 @@ pub(super) fn window(access: &mut Access, steps: &[usize], starts: &[Start]) {
     }
 }
 
-/// Strides of the same elements under another shape: exact for contiguous operands, and where only axes of extent 1 come and go.
+/// Strides of the same elements under another shape: exact for contiguous operands, and where only axes of extent 1
+/// come and go.
 fn reshape(access: &Access, from: &[usize], to: &[usize]) -> Option<Vec<i64>> {
     if access.is_contiguous(from) {
         return Some(Type::f64(to).strides().iter().map(|s| *s as i64).collect());

@@ -1,10 +1,12 @@
 //! Binomial checkpointing in closed form.
 //!
-//! Griewank and Walther, *Algorithm 799: revolve*, ACM TOMS 26(1), 2000; the minimum is Griewank's (*Achieving logarithmic
-//! growth of temporal and spatial complexity in reverse automatic differentiation*, 1992). As there, the slots count `x_0`, the
-//! working buffer is no slot, and an *advance* executes one step and records nothing. Deviation: numbers are exact for every `u64`.
+//! Griewank and Walther, *Algorithm 799: revolve*, ACM TOMS 26(1), 2000; the minimum is Griewank's (*Achieving
+//! logarithmic growth of temporal and spatial complexity in reverse automatic differentiation*, 1992). As there, the
+//! slots count `x_0`, the working buffer is no slot, and an *advance* executes one step and records nothing. Deviation:
+//! numbers are exact for every `u64`.
 
-/// `beta(s, r) = (s + r)! / (s! r!)`: the longest loop that `s` slots reverse with no step advanced more than `r` times.
+/// `beta(s, r) = (s + r)! / (s! r!)`: the longest loop that `s` slots reverse with no step advanced more than `r`
+/// times.
 ///
 /// Values of `2^121` or more may be given as `u128::MAX` instead.
 ///
@@ -29,9 +31,9 @@ pub fn beta(slots: u64, repetitions: u64) -> u128 {
 fn wide_beta(before: u64, from: u64, few: u64, many: u64) -> u128 {
     let (mut value, many) = (u128::from(before), u128::from(many));
     for k in u128::from(from)..=u128::from(few) {
-        // value = beta(many, k - 1), and k * beta(many, k) = (many + k) * beta(many, k - 1), so the division is exact. As k <= many,
-        // value at least doubles each time: k <= 128, however large the arguments, and a product beyond u128 means that
-        // beta(many, k) >= 2^128 / k >= 2^121.
+        // value = beta(many, k - 1), and k * beta(many, k) = (many + k) * beta(many, k - 1), so the division is exact.
+        // As k <= many, value at least doubles each time: k <= 128, however large the arguments, and a product
+        // beyond u128 means that beta(many, k) >= 2^128 / k >= 2^121.
         match value.checked_mul(many + k) {
             Some(product) => value = product / k,
             None => return u128::MAX,
@@ -91,8 +93,8 @@ pub fn advances(steps: u64, slots: u64) -> u128 {
     u128::from(r) * u128::from(steps) - beta(slots + 1, r - 1)
 }
 
-/// How often the schedule of [`first_advance`] stores a state, `x_0` included: `max(n - beta(c, r - 1), beta(c - 1, r - 1))`, the fewest
-/// of any schedule with the fewest advances.
+/// How often the schedule of [`first_advance`] stores a state, `x_0` included: `max(n - beta(c, r - 1), beta(c - 1, r -
+/// 1))`, the fewest of any schedule with the fewest advances.
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::binomial::stores;
@@ -108,15 +110,16 @@ pub fn stores(steps: u64, slots: u64) -> u64 {
     }
     let slots = useful(slots, steps);
     let r = repetitions(steps, slots);
-    // Not in the paper in this form; the tests hold it against the reference table, the driven schedule and the recurrence.
+    // Not in the paper in this form; the tests hold it against the reference table, the driven schedule and the
+    // recurrence.
     (steps - below_steps(slots, r - 1)).max(below_steps(slots - 1, r - 1))
 }
 
-/// How far to advance from a stored state when `steps` steps from there are to be reversed and `slots` slots, that of the state
-/// included, may be used.
+/// How far to advance from a stored state when `steps` steps from there are to be reversed and `slots` slots, that of
+/// the state included, may be used.
 ///
-/// Of all advances that lead to the fewest executions this is the choice of Griewank and Walther 2000, which also stores
-/// the fewest states.
+/// Of all advances that lead to the fewest executions this is the choice of Griewank and Walther 2000, which also
+/// stores the fewest states.
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::binomial::first_advance;
@@ -130,8 +133,8 @@ pub fn first_advance(steps: u64, slots: u64) -> u64 {
     first_advance_near(steps, slots, 1).0
 }
 
-/// The same for a controller, which asks again and again: given a guess of the repetition number, with the right one. A guess that is
-/// near makes it fast and changes nothing else.
+/// The same for a controller, which asks again and again: given a guess of the repetition number, with the right one. A
+/// guess that is near makes it fast and changes nothing else.
 ///
 /// # Panics
 /// As [`first_advance`].
@@ -160,8 +163,8 @@ pub fn first_advance_near(steps: u64, slots: u64, guess: u64) -> (u64, u64) {
     (advance, r)
 }
 
-/// The repetition number `r`, by going up or down from a guess, with `beta(c, r-1)`, `beta(c-1, r-1)`, `beta(c-2, r-1)` and
-/// `beta(c, r-2)`, each from the one before; none where a product is beyond u64.
+/// The repetition number `r`, by going up or down from a guess, with `beta(c, r-1)`, `beta(c-1, r-1)`, `beta(c-2, r-1)`
+/// and `beta(c, r-2)`, each from the one before; none where a product is beyond u64.
 fn near(steps: u64, slots: u64, guess: u64) -> Option<(u64, [u64; 4])> {
     let ratio = |value: u64, times: u64, by: u64| Some(value.checked_mul(times)? / by);
     let mut r = guess;
@@ -183,8 +186,8 @@ fn near(steps: u64, slots: u64, guess: u64) -> Option<(u64, [u64; 4])> {
     Some((r, [below, one, two, ratio(below, r - 1, slots + r - 1)?]))
 }
 
-/// About how many ranges of steps the recursion ends in where it ends as soon as no step is advanced more than twice, or one slot is left:
-/// exactly `beta(c - 1, r - 2)` for `beta(c, r)` steps.
+/// About how many ranges of steps the recursion ends in where it ends as soon as no step is advanced more than twice,
+/// or one slot is left: exactly `beta(c - 1, r - 2)` for `beta(c, r)` steps.
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::binomial::{beta, leaves};

@@ -1,7 +1,9 @@
-//! Revolve over blocks of steps: states are held between blocks only, and a block is turned back by recording its steps and reversing them.
+//! Revolve over blocks of steps: states are held between blocks only, and a block is turned back by recording its steps
+//! and reversing them.
 //!
-//! A short step is over before a controller has said what comes next. Over blocks it is asked once for many steps, and the records of
-//! one block are worth more than the states that their bytes would hold: there are fewer steps to run again, too.
+//! A short step is over before a controller has said what comes next. Over blocks it is asked once for many steps, and
+//! the records of one block are worth more than the states that their bytes would hold: there are fewer steps to run
+//! again, too.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +41,8 @@ impl Blocks {
 
     fn of_table(table: &[i64]) -> Blocks {
         let [steps, record_bytes, slots, state_bytes] = *table.first_chunk().expect("blocks are four numbers");
-        let [steps, record_bytes, slots, state_bytes] = [steps, record_bytes, slots, state_bytes].map(i64::cast_unsigned);
+        let [steps, record_bytes, slots, state_bytes] =
+            [steps, record_bytes, slots, state_bytes].map(i64::cast_unsigned);
         Blocks { steps, record_bytes, slots, state_bytes }
     }
 
@@ -54,12 +57,18 @@ impl Blocks {
     pub(super) fn counts(self, sweep: Sweep, n: u64) -> Counts {
         let blocks = n.div_ceil(self.steps);
         let whole = counts(&self.revolve(), sweep, blocks);
-        // The last block may be shorter. Only the program's own loop advances over it: after that it is recorded, and gone.
+        // The last block may be shorter. Only the program's own loop advances over it: after that it is recorded, and
+        // gone.
         let short = match sweep {
             Sweep::Paired | Sweep::Online => u128::from(blocks) * u128::from(self.steps) - u128::from(n),
             Sweep::Alone => 0,
         };
-        Counts { advances: whole.advances * u128::from(self.steps) - short, taped: u128::from(n), turnbacks: 0, ..whole }
+        Counts {
+            advances: whole.advances * u128::from(self.steps) - short,
+            taped: u128::from(n),
+            turnbacks: 0,
+            ..whole
+        }
     }
 }
 
@@ -112,7 +121,11 @@ pub(super) fn next_of_blocks(words: &mut [i64]) -> Action {
             Action::Tape { from: step * steps, to: end(step + 1), at, choice: 0 }
         }
         action @ (Action::Turn | Action::Done) => action,
-        action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Run(_)) => {
+        action @ (Action::Tape { .. }
+        | Action::Reverse { .. }
+        | Action::Spill { .. }
+        | Action::Fetch { .. }
+        | Action::Run(_)) => {
             panic!("{action:?} is no part of Revolve over blocks")
         }
     }

@@ -26,9 +26,11 @@ pub(super) fn words(schedule: &Schedule) -> usize {
     }
 }
 
-/// Prepares `words` for a loop of `n` steps, or of any number for a schedule that waits for it; [`next`] then needs nothing but these words and the schedule's table.
+/// Prepares `words` for a loop of `n` steps, or of any number for a schedule that waits for it; [`next`] then needs
+/// nothing but these words and the schedule's table.
 ///
-/// [`Schedule::words`] words are enough for every `n`. With more slots than steps, the words of a schedule with `n` slots are enough.
+/// [`Schedule::words`] words are enough for every `n`. With more slots than steps, the words of a schedule with `n`
+/// slots are enough.
 ///
 /// # Panics
 /// If the words are too few, the schedule has no slot, or a recipe is for another number of steps or another sweep.
@@ -45,7 +47,8 @@ pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
     }
 }
 
-/// The next action of a controller that [`start`] prepared, given the table of its schedule. After [`Action::Done`] it stays done.
+/// The next action of a controller that [`start`] prepared, given the table of its schedule. After [`Action::Done`] it
+/// stays done.
 ///
 /// The derivative of `x_{k+1} = a_k x_k²` at `x_3`, holding a single state:
 ///
@@ -198,7 +201,8 @@ fn advance(words: &mut [i64], table: &[i64]) -> Action {
     Action::Snapshot { at: held_at(table, step, at, level + 1) as u64, step: (from + advance) as u64 }
 }
 
-/// Where a part begins that comes after a state on the disk, which ends at `after`: there, or in the pool, which is empty.
+/// Where a part begins that comes after a state on the disk, which ends at `after`: there, or in the pool, which is
+/// empty.
 fn place_of(table: &[i64], number: i64, after: i64) -> i64 {
     if part(table, number)[0] == SPILL { after } else { 0 }
 }
@@ -223,7 +227,11 @@ fn come_back(words: &mut [i64], table: &[i64]) -> Action {
         // On the disk it stays as long as a part needs it there.
         let stays = i64::from(step > 0 && part(table, left)[0] == SPILL);
         words[PART..=PHASE].copy_from_slice(&[left, step, place_of(table, left, at), stays, ENTER]);
-        return if step > 0 { Action::Fetch { at: at as u64, step: step as u64 } } else { Action::Restore { at: None, step: 0 } };
+        return if step > 0 {
+            Action::Fetch { at: at as u64, step: step as u64 }
+        } else {
+            Action::Restore { at: None, step: 0 }
+        };
     }
     // The newest held state: its steps are next, and the frame goes with the last.
     if level == 0 {
@@ -309,8 +317,8 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
 ///     free the slot; turn step s back
 /// ```
 ///
-/// Where no step need be advanced more than twice, or there is no slot but that of `x_s`, the rest is one [`Run`] or two, if the driver can do
-/// them.
+/// Where no step need be advanced more than twice, or there is no slot but that of `x_s`, the rest is one [`Run`] or
+/// two, if the driver can do them.
 pub(super) fn next_of_revolve(words: &mut [i64]) -> Action {
     let (working, end, top) = (words[WORKING], words[END], words[TOP]);
     let stored = words[STACK + top as usize];
@@ -372,8 +380,8 @@ fn from_held(words: &mut [i64]) -> Action {
     Action::Advance { from: count(working), to: count(to) }
 }
 
-/// All advances up to the last step before the end, which is turned back next: with r <= 2, [`binomial::first_advance`] is 1 up to 2c steps,
-/// n - 2c + 1 below 3c, and c + 1 from there on.
+/// All advances up to the last step before the end, which is turned back next: with r <= 2, [`binomial::first_advance`]
+/// is 1 up to 2c steps, n - 2c + 1 below 3c, and c + 1 from there on.
 fn ascend(words: &mut [i64]) -> Action {
     let (working, end, first) = (words[WORKING], words[END], words[TOP]);
     let (mut step, mut top) = (working, first);

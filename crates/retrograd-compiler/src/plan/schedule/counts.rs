@@ -41,7 +41,8 @@ impl Counts {
     }
 }
 
-/// What the controller will have done at the end of a loop of `n` steps, the program's own sweep included if it is paired.
+/// What the controller will have done at the end of a loop of `n` steps, the program's own sweep included if it is
+/// paired.
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::{counts, Counts, Recipe, Schedule, Sweep};
@@ -58,7 +59,9 @@ impl Counts {
 /// If the schedule has no slot.
 pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
     match schedule {
-        Schedule::Nothing => Counts { advances: if sweep == Sweep::Alone { 0 } else { u128::from(n) }, ..Counts::default() },
+        Schedule::Nothing => {
+            Counts { advances: if sweep == Sweep::Alone { 0 } else { u128::from(n) }, ..Counts::default() }
+        }
         Schedule::Recipe(recipe) => recipe.counts(),
         Schedule::Revolve { slots, .. } => {
             let steps = revolved(sweep, n);
@@ -117,7 +120,8 @@ pub fn slots(slots: u64, sweep: Sweep, n: u64) -> u64 {
     slots.min(revolved(sweep, n).saturating_sub(1).max(1))
 }
 
-/// The steps that Revolve sees. In a pair, the rest of the program is one more step after the loop, turned before all others.
+/// The steps that Revolve sees. In a pair, the rest of the program is one more step after the loop, turned before all
+/// others.
 fn revolved(sweep: Sweep, n: u64) -> u64 {
     match sweep {
         Sweep::Paired | Sweep::Online => n.saturating_add(1),

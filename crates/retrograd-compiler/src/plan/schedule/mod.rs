@@ -1,9 +1,10 @@
 //! In which order a loop is advanced, recorded and reversed.
 //!
-//! A loop of `n` steps takes the states `x_0, x_1, …, x_n`; step `k` takes `x_k` to `x_{k+1}`. Its adjoint (the *unwind*) visits the
-//! steps from `n-1` down to `0` and reads, at each, values that only a forward execution of that step can produce. A [`Schedule`]
-//! says which states and records are held meanwhile; the controller ([`start`], [`next`]) turns it into [`Action`]s, one at a time,
-//! without allocation and without recursion; [`counts`] and its neighbours predict what those actions add up to.
+//! A loop of `n` steps takes the states `x_0, x_1, …, x_n`; step `k` takes `x_k` to `x_{k+1}`. Its adjoint (the
+//! *unwind*) visits the steps from `n-1` down to `0` and reads, at each, values that only a forward execution of that
+//! step can produce. A [`Schedule`] says which states and records are held meanwhile; the controller ([`start`],
+//! [`next`]) turns it into [`Action`]s, one at a time, without allocation and without recursion; [`counts`] and its
+//! neighbours predict what those actions add up to.
 //!
 //! What a driver keeps:
 //!
@@ -37,15 +38,16 @@ pub enum Schedule {
     Nothing,
     /// What was worked out for a number of steps that is known.
     Recipe(Arc<Recipe>),
-    /// The fewest forward executions that `slots` held states allow, for any number of steps: the binomial schedule of Griewank and
-    /// Walther.
+    /// The fewest forward executions that `slots` held states allow, for any number of steps: the binomial schedule of
+    /// Griewank and Walther.
     Revolve {
         /// Held states, at least 1: `x_0` counts, so `slots: 1` copies nothing.
         slots: u64,
         /// Bytes of a held state.
         state_bytes: u64,
     },
-    /// `slots` held states of a loop that ends whenever its condition says: they are chosen while it runs, and its reversal is binomial.
+    /// `slots` held states of a loop that ends whenever its condition says: they are chosen while it runs, and its
+    /// reversal is binomial.
     Online {
         /// Held states, at least 1: `x_0` counts.
         slots: u64,
@@ -59,7 +61,8 @@ pub enum Schedule {
 /// Whether the forward loop of the program is itself the first sweep of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Sweep {
-    /// The program's own loop is the first sweep: every step is executed once, then comes [`Action::Turn`], then the reversal.
+    /// The program's own loop is the first sweep: every step is executed once, then comes [`Action::Turn`], then the
+    /// reversal.
     Paired,
     /// The program's own loop is the first sweep, and nobody knows before how many steps it has.
     Online,
@@ -105,7 +108,8 @@ pub enum Action {
         /// The step that starts from this state.
         step: u64,
     },
-    /// Execute the steps `from..to` and record them one after the other. The working buffer goes from `x_from` to `x_to`.
+    /// Execute the steps `from..to` and record them one after the other. The working buffer goes from `x_from` to
+    /// `x_to`.
     Tape {
         /// First step.
         from: u64,
@@ -132,8 +136,8 @@ pub enum Action {
         /// The step.
         step: u64,
     },
-    /// The first sweep is over and the working buffer holds `x_n`. Leave, run the rest of the program, come back with the adjoint of
-    /// `x_n`; the working buffer is lost meanwhile.
+    /// The first sweep is over and the working buffer holds `x_n`. Leave, run the rest of the program, come back with
+    /// the adjoint of `x_n`; the working buffer is lost meanwhile.
     Turn,
     /// Every step is reversed.
     Done,
@@ -141,12 +145,12 @@ pub enum Action {
     Run(Run),
 }
 
-/// What Revolve does near the leaves of its recursion, where it is asked for every step or two: many actions in one, so that short steps
-/// run as fast as any loop. The steps of slots are in the controller's words, from [`STACK`] on.
+/// What Revolve does near the leaves of its recursion, where it is asked for every step or two: many actions in one, so
+/// that short steps run as fast as any loop. The steps of slots are in the controller's words, from [`STACK`] on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// Execute the steps `from..to`. From slot `first` on, the working buffer, which holds `x_from`, is that of the slot's step; on the way
-    /// the states of the slots above it, up to `last`, are copied into the pool.
+    /// Execute the steps `from..to`. From slot `first` on, the working buffer, which holds `x_from`, is that of the
+    /// slot's step; on the way the states of the slots above it, up to `last`, are copied into the pool.
     Ascend {
         /// First step, that of slot `first`.
         from: u64,
@@ -157,8 +161,9 @@ pub enum Run {
         /// The highest slot to be held.
         last: u64,
     },
-    /// Reverse the steps from `to-1` down to that of slot `first`: slot after slot from `last` down, restore its state, execute the steps from
-    /// there on, copying the states between them to the slots above, and turn them back. The working buffer is undefined before and after.
+    /// Reverse the steps from `to-1` down to that of slot `first`: slot after slot from `last` down, restore its state,
+    /// execute the steps from there on, copying the states between them to the slots above, and turn them back. The
+    /// working buffer is undefined before and after.
     Descend {
         /// One past the first step to be reversed.
         to: u64,
@@ -167,7 +172,8 @@ pub enum Run {
         /// The highest slot.
         last: u64,
     },
-    /// Reverse the steps `to-1` down to `from`, each by executing those before it again from `x_from`, which is also in the working buffer.
+    /// Reverse the steps `to-1` down to `from`, each by executing those before it again from `x_from`, which is also in
+    /// the working buffer.
     Replay {
         /// Last step to be reversed.
         from: u64,
@@ -183,13 +189,15 @@ impl Run {
     pub fn actions(self, words: &[i64], state_bytes: u64) -> Vec<Action> {
         let step_of = |slot: u64| words[STACK + slot as usize] as u64;
         let place = |slot: u64| (slot > 0).then(|| (slot - 1) * state_bytes);
-        let snapshot = |slot: u64, step: u64| Action::Snapshot { at: place(slot).expect("x_0 is held for nothing"), step };
+        let snapshot =
+            |slot: u64, step: u64| Action::Snapshot { at: place(slot).expect("x_0 is held for nothing"), step };
         let mut actions = vec![];
         match self {
             Run::Ascend { from, to, first, last } => {
                 let mut working = from;
                 for slot in first + 1..=last {
-                    actions.extend([Action::Advance { from: working, to: step_of(slot) }, snapshot(slot, step_of(slot))]);
+                    actions
+                        .extend([Action::Advance { from: working, to: step_of(slot) }, snapshot(slot, step_of(slot))]);
                     working = step_of(slot);
                 }
                 actions.push(Action::Advance { from: working, to });
@@ -205,7 +213,10 @@ impl Run {
                     }
                     actions.push(Action::Turnback { step: end - 1 });
                     for step in (from..end - 1).rev() {
-                        actions.extend([Action::Restore { at: place(slot + step - from), step }, Action::Turnback { step }]);
+                        actions.extend([
+                            Action::Restore { at: place(slot + step - from), step },
+                            Action::Turnback { step },
+                        ]);
                     }
                     end = from;
                 }
@@ -239,7 +250,8 @@ impl Schedule {
         controller::words(self)
     }
 
-    /// What [`start`] and [`next`] read besides the words: the recipe, or the sizes of blocks; empty where none is needed.
+    /// What [`start`] and [`next`] read besides the words: the recipe, or the sizes of blocks; empty where none is
+    /// needed.
     pub fn table(&self) -> Vec<i64> {
         match self {
             Schedule::Recipe(recipe) => recipe.table(),
@@ -281,7 +293,8 @@ impl Schedule {
                 [sweep, reversal]
             }
             Schedule::Blocks(_) => {
-                let sweep = Uses { advance: true, snapshot: true, tape: vec![false], reverse: vec![false], ..Uses::default() };
+                let sweep =
+                    Uses { advance: true, snapshot: true, tape: vec![false], reverse: vec![false], ..Uses::default() };
                 let reversal = Uses { restore: true, tape: vec![true], reverse: vec![true], ..sweep.clone() };
                 [sweep, reversal]
             }
@@ -294,12 +307,20 @@ impl fmt::Display for Schedule {
         match self {
             Schedule::Nothing => write!(f, "keep nothing"),
             Schedule::Recipe(recipe) => write!(f, "{recipe}"),
-            Schedule::Revolve { slots: 1, .. } | Schedule::Online { slots: 1, .. } => write!(f, "replay from the start"),
+            Schedule::Revolve { slots: 1, .. } | Schedule::Online { slots: 1, .. } => {
+                write!(f, "replay from the start")
+            }
             Schedule::Revolve { slots, .. } => write!(f, "revolve with {slots} slots"),
             Schedule::Online { slots, .. } => write!(f, "{slots} slots, filled while the loop runs; then revolve"),
-            Schedule::Blocks(Blocks { slots: 1, steps, .. }) => write!(f, "replay from the start, {steps} steps recorded at a time"),
+            Schedule::Blocks(Blocks { slots: 1, steps, .. }) => {
+                write!(f, "replay from the start, {steps} steps recorded at a time")
+            }
             Schedule::Blocks(Blocks { slots, steps, .. }) => {
-                write!(f, "revolve with {slots} slots over blocks of {steps} steps, which are recorded when they are reversed")
+                write!(
+                    f,
+                    "revolve with {slots} slots over blocks of {steps} steps, which are recorded when they are \
+                     reversed"
+                )
             }
         }
     }
@@ -313,7 +334,9 @@ impl fmt::Display for Recipe {
             Part::End => write!(f, "nothing to do"),
             Part::Turnback => write!(f, "turn back the only step"),
             Part::Tape { steps, .. } if steps == self.steps => write!(f, "keep all"),
-            Part::Hold { times, advance: 1, right, left } if self.is_periodic(times, 1, right, left) => write!(f, "every step"),
+            Part::Hold { times, advance: 1, right, left } if self.is_periodic(times, 1, right, left) => {
+                write!(f, "every step")
+            }
             Part::Hold { times, advance, right, left } if self.is_periodic(times, advance, right, left) => {
                 write!(f, "every {advance} steps")
             }
@@ -322,8 +345,17 @@ impl fmt::Display for Recipe {
                 if counts.spills > 0 {
                     write!(f, "{} states written to the disk; ", counts.spills)?;
                 }
-                write!(f, "states and records mixed: {} steps recorded, {} turned back, ", counts.taped, counts.turnbacks)?;
-                write!(f, "{} states held, {} steps run again", counts.snapshots, counts.forward_steps() - u128::from(self.steps))
+                write!(
+                    f,
+                    "states and records mixed: {} steps recorded, {} turned back, ",
+                    counts.taped, counts.turnbacks
+                )?;
+                write!(
+                    f,
+                    "{} states held, {} steps run again",
+                    counts.snapshots,
+                    counts.forward_steps() - u128::from(self.steps)
+                )
             }
         }
     }

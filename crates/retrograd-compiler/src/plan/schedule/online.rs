@@ -1,12 +1,14 @@
-//! A loop of unknown length: which states to hold while it runs, with all bookkeeping in a few words of the caller's memory.
+//! A loop of unknown length: which states to hold while it runs, with all bookkeeping in a few words of the caller's
+//! memory.
 //!
-//! Stumm and Walther 2010 (*New algorithms for optimal online checkpointing*), algorithm I, as long as it is optimal: up to
-//! `(c+1)(c+2)/2 - 1` steps. From there on each new state takes the place of the one without which the reversal of the steps so far is
-//! cheapest, if that is cheaper than to drop the new one (Hinze and Sternberg 2005, with exact costs). The reversal is binomial from
-//! every held state on: state number `k` of `c` leaves `c - k` slots. At most 5 % above the optimum of hindsight from 4 slots on.
+//! Stumm and Walther 2010 (*New algorithms for optimal online checkpointing*), algorithm I, as long as it is optimal:
+//! up to `(c+1)(c+2)/2 - 1` steps. From there on each new state takes the place of the one without which the reversal
+//! of the steps so far is cheapest, if that is cheaper than to drop the new one (Hinze and Sternberg 2005, with exact
+//! costs). The reversal is binomial from every held state on: state number `k` of `c` leaves `c - k` slots. At most 5 %
+//! above the optimum of hindsight from 4 slots on.
 //!
-//! While the loop runs, the controller asks for states to be held and for steps up to the next one. When the loop ends, the driver writes
-//! how many steps there were to [`TRIPS`]; from there on the actions are those of the reversal.
+//! While the loop runs, the controller asks for states to be held and for steps up to the next one. When the loop ends,
+//! the driver writes how many steps there were to [`TRIPS`]; from there on the actions are those of the reversal.
 
 use super::{Action, binomial};
 
@@ -66,8 +68,8 @@ pub fn start_online(memory: &mut [i64], slots: u64, state_bytes: u64) {
     look_ahead(memory, 1);
 }
 
-/// The next action. While the loop runs they are `Snapshot` and `Advance`, the latter ending earlier if the loop does; after that those of
-/// the reversal. After [`Action::Done`] it stays done.
+/// The next action. While the loop runs they are `Snapshot` and `Advance`, the latter ending earlier if the loop does;
+/// after that those of the reversal. After [`Action::Done`] it stays done.
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::{Action, next, online};
@@ -105,8 +107,9 @@ pub fn held(memory: &[i64]) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ 
     (0..count).map(move |k| (memory[STEPS + k] as u64, slot_of(memory, slots, k) as u64))
 }
 
-/// The slot of state number `k`. A slot is used again only when all of them are used: those of the states that are held at the turn are the
-/// first ones, and beyond them number and slot are the same, so that nobody writes down what may be thousands of unused slots.
+/// The slot of state number `k`. A slot is used again only when all of them are used: those of the states that are held
+/// at the turn are the first ones, and beyond them number and slot are the same, so that nobody writes down what may be
+/// thousands of unused slots.
 fn slot_of(memory: &[i64], slots: usize, k: usize) -> i64 {
     if memory[SLOT] == TURNED && k as i64 >= memory[NEXT] { k as i64 } else { memory[STEPS + slots + k] }
 }
@@ -186,13 +189,14 @@ fn stumm_walther(memory: &mut [i64], step: i64) -> Option<i64> {
     save.then_some(slot)
 }
 
-/// The first state from `step` on that is worth more than a held one, and the slot of the one without which the steps so far are reversed
-/// cheapest.
+/// The first state from `step` on that is worth more than a held one, and the slot of the one without which the steps
+/// so far are reversed cheapest.
 ///
-/// Let the newest held state be `L` steps back. With the steps so far reversed as they are, the last segment has one slot; if an older
-/// state goes, that segment has two, and whatever else changes does not depend on `L`: of those states one is the best for every `L`. If
-/// the newest goes, its segment and the one before become one. What either gains is once positive for good, because a segment of one
-/// slot grows the fastest; so the first step is found by doubling and halving.
+/// Let the newest held state be `L` steps back. With the steps so far reversed as they are, the last segment has one
+/// slot; if an older state goes, that segment has two, and whatever else changes does not depend on `L`: of those
+/// states one is the best for every `L`. If the newest goes, its segment and the one before become one. What either
+/// gains is once positive for good, because a segment of one slot grows the fastest; so the first step is found by
+/// doubling and halving.
 fn greedy(memory: &[i64], step: i64) -> Option<(i64, i64)> {
     let (slots, count) = (memory[SLOTS] as u64, memory[HELD] as usize);
     let newest = count - 1;
@@ -200,9 +204,13 @@ fn greedy(memory: &[i64], step: i64) -> Option<(i64, i64)> {
     let (end, joined) = (memory[STEPS + newest], (newest > 0).then(|| length(memory, newest - 1, 0)));
     let left = slots - newest as u64;
     // What each gains where the new state is that many steps after the newest held one.
-    let gain_older = |steps: u64| older.map(|(gain, _)| gain + cost(steps + 1, left) - cost(steps, left + 1) - cost(1, left));
-    let gain_newest =
-        |steps: u64| joined.map(|joined| cost(joined, left + 1) + cost(steps + 1, left) - cost(joined + steps, left + 1) - cost(1, left));
+    let gain_older =
+        |steps: u64| older.map(|(gain, _)| gain + cost(steps + 1, left) - cost(steps, left + 1) - cost(1, left));
+    let gain_newest = |steps: u64| {
+        joined.map(|joined| {
+            cost(joined, left + 1) + cost(steps + 1, left) - cost(joined + steps, left + 1) - cost(1, left)
+        })
+    };
     let gain = |steps: u64| gain_older(steps).max(gain_newest(steps)).unwrap_or(-1);
     let nearest = (step - end) as u64;
     let (mut low, mut high) = (nearest, nearest);
@@ -224,8 +232,8 @@ fn greedy(memory: &[i64], step: i64) -> Option<(i64, i64)> {
     Some((end + steps as i64, memory[STEPS + slots as usize + number]))
 }
 
-/// Of the held states between the first and the newest, the one without which the steps up to the newest are reversed cheapest, if each
-/// segment after it has one slot more; and what that saves.
+/// Of the held states between the first and the newest, the one without which the steps up to the newest are reversed
+/// cheapest, if each segment after it has one slot more; and what that saves.
 fn dispensable(memory: &[i64]) -> Option<(i128, usize)> {
     let (slots, newest) = (memory[SLOTS] as u64, memory[HELD] as usize - 1);
     let mut best: Option<(i128, usize)> = None;

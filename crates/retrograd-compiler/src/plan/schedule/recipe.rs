@@ -1,8 +1,8 @@
 //! A schedule that was worked out before the run: states and records mixed in any way, as a few shared parts.
 //!
-//! What is kept lies on one stack of bytes. A part says what is done with a range of steps whose first state is in the working buffer:
-//! record some of them and go on, or hold the state, advance, do the rest and come back. Equal parts are one part, so that a recipe is
-//! short where its schedule is long.
+//! What is kept lies on one stack of bytes. A part says what is done with a range of steps whose first state is in the
+//! working buffer: record some of them and go on, or hold the state, advance, do the rest and come back. Equal parts
+//! are one part, so that a recipe is short where its schedule is long.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,8 +29,8 @@ pub enum Part {
         /// The rest of the range; none where there is none.
         then: Option<PartId>,
     },
-    /// The state is held and `advance` steps are executed, `times` in a row; then comes the rest; then, from the last held state to the
-    /// first, the state is restored and the steps up to the next one are reversed.
+    /// The state is held and `advance` steps are executed, `times` in a row; then comes the rest; then, from the last
+    /// held state to the first, the state is restored and the steps up to the next one are reversed.
     Hold {
         /// How often.
         times: u64,
@@ -41,8 +41,8 @@ pub enum Part {
         /// What is done with the steps of each held state.
         left: PartId,
     },
-    /// The state goes to the disk and `advance` steps are executed; then comes the rest, with nothing in the pool; then the state comes
-    /// back and the steps are reversed. It is no part of any other kind.
+    /// The state goes to the disk and `advance` steps are executed; then comes the rest, with nothing in the pool; then
+    /// the state comes back and the steps are reversed. It is no part of any other kind.
     Spill {
         /// Steps from here to the rest.
         advance: u64,
@@ -144,8 +144,8 @@ impl Recipe {
         Recipe::periodic(steps.max(1), steps, sweep, state_bytes, record_bytes)
     }
 
-    /// The state before every `period`-th step is held; between two of them the steps are recorded when they are to be reversed. The
-    /// last segment is recorded at once, so that its start needs no slot.
+    /// The state before every `period`-th step is held; between two of them the steps are recorded when they are to be
+    /// reversed. The last segment is recorded at once, so that its start needs no slot.
     ///
     /// # Panics
     /// With a period of 0.
@@ -163,9 +163,16 @@ impl Recipe {
         Recipe { steps, sweep, state_bytes, record_bytes: vec![record_bytes], parts: parts.list, root }
     }
 
-    /// States are held at fixed ends of segments, each of which is recorded when it is reversed; the last, of `last` steps, is recorded
-    /// in the sweep. All by one choice.
-    pub fn segments(segments: &[u64], last: u64, sweep: Sweep, state_bytes: u64, record_bytes: Vec<u64>, choice: u32) -> Recipe {
+    /// States are held at fixed ends of segments, each of which is recorded when it is reversed; the last, of `last`
+    /// steps, is recorded in the sweep. All by one choice.
+    pub fn segments(
+        segments: &[u64],
+        last: u64,
+        sweep: Sweep,
+        state_bytes: u64,
+        record_bytes: Vec<u64>,
+        choice: u32,
+    ) -> Recipe {
         let mut parts = Parts::default();
         let end = (sweep == Sweep::Paired).then(|| parts.add(Part::End));
         let mut root = if last > 0 { Some(parts.add(Part::Tape { steps: last, choice, then: end })) } else { end };
@@ -179,7 +186,13 @@ impl Recipe {
     }
 
     /// Every step is recorded, the first ones by one choice, the others by another.
-    pub fn two_choices(first: (u64, u32), second: (u64, u32), sweep: Sweep, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
+    pub fn two_choices(
+        first: (u64, u32),
+        second: (u64, u32),
+        sweep: Sweep,
+        state_bytes: u64,
+        record_bytes: Vec<u64>,
+    ) -> Recipe {
         let mut parts = Parts::default();
         let mut root = (sweep == Sweep::Paired).then(|| parts.add(Part::End));
         for (steps, choice) in [second, first] {
@@ -199,16 +212,30 @@ impl Recipe {
         Recipe::of_tables(table, None, root, state_bytes, record_bytes)
     }
 
-    /// The program of least work in a table for a loop in the middle of a program, whose reversal has no more than what survives.
+    /// The program of least work in a table for a loop in the middle of a program, whose reversal has no more than what
+    /// survives.
     ///
     /// # Panics
     /// Where there is too little memory.
-    pub fn paired(alone: &Alone<'_>, paired: &Paired<'_>, steps: u64, units: usize, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
+    pub fn paired(
+        alone: &Alone<'_>,
+        paired: &Paired<'_>,
+        steps: u64,
+        units: usize,
+        state_bytes: u64,
+        record_bytes: Vec<u64>,
+    ) -> Recipe {
         let root = Key { paired: true, place: Place::First, steps: steps as usize, free: units };
         Recipe::of_tables(alone, Some(paired), root, state_bytes, record_bytes)
     }
 
-    fn of_tables(alone: &Alone<'_>, paired: Option<&Paired<'_>>, root: Key, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
+    fn of_tables(
+        alone: &Alone<'_>,
+        paired: Option<&Paired<'_>>,
+        root: Key,
+        state_bytes: u64,
+        record_bytes: Vec<u64>,
+    ) -> Recipe {
         let mut parts = Parts::default();
         let found = parts.of_cell(alone, paired, root);
         let sweep = if root.paired { Sweep::Paired } else { Sweep::Alone };
@@ -253,7 +280,8 @@ impl Recipe {
             }
             Part::Hold { times, right, left, .. } => {
                 // The last held state is the highest when its steps are reversed.
-                let held = times.saturating_mul(self.state_bytes) - if entry == Entry::Start { self.state_bytes } else { 0 };
+                let held =
+                    times.saturating_mul(self.state_bytes) - if entry == Entry::Start { self.state_bytes } else { 0 };
                 let rest = held.saturating_add(of(right, Entry::Bare));
                 let last = if times == 1 { 0 } else { (held - self.state_bytes).saturating_add(of(left, Entry::Bare)) };
                 rest.max(last).max(of(left, entry))
@@ -312,7 +340,10 @@ impl Recipe {
                         (Entry::Start, _) => Entry::Start,
                         (Entry::Bare | Entry::Held, Part::Spill { .. }) => Entry::Held,
                         // What comes back from the disk is in the working buffer only.
-                        (Entry::Bare | Entry::Held, Part::Turnback | Part::End | Part::Tape { .. } | Part::Hold { .. }) => Entry::Bare,
+                        (
+                            Entry::Bare | Entry::Held,
+                            Part::Turnback | Part::End | Part::Tape { .. } | Part::Hold { .. },
+                        ) => Entry::Bare,
                     };
                     of(right, Entry::Bare).plus(own, 1).plus(of(left, first), 1)
                 }
@@ -370,8 +401,8 @@ impl Recipe {
         [sweep, reversal]
     }
 
-    /// The recipe as words that the controller reads: bytes of a state, root, number of choices, bytes of a record of each; then five
-    /// words a part.
+    /// The recipe as words that the controller reads: bytes of a state, root, number of choices, bytes of a record of
+    /// each; then five words a part.
     pub fn table(&self) -> Vec<i64> {
         let id = |part: Option<PartId>| part.map_or(-1, i64::from);
         let mut words = vec![self.state_bytes as i64, id(self.root), self.record_bytes.len() as i64];
@@ -380,11 +411,15 @@ impl Recipe {
             words.extend(match *part {
                 Part::Turnback => [super::controller::TURNBACK, 0, 0, -1, -1],
                 Part::End => [super::controller::END_OF_SWEEP, 0, 0, -1, -1],
-                Part::Tape { steps, choice, then } => [super::controller::TAPE, steps as i64, i64::from(choice), id(then), -1],
+                Part::Tape { steps, choice, then } => {
+                    [super::controller::TAPE, steps as i64, i64::from(choice), id(then), -1]
+                }
                 Part::Hold { times, advance, right, left } => {
                     [super::controller::HOLD, times as i64, advance as i64, i64::from(right), i64::from(left)]
                 }
-                Part::Spill { advance, right, left } => [super::controller::SPILL, 1, advance as i64, i64::from(right), i64::from(left)],
+                Part::Spill { advance, right, left } => {
+                    [super::controller::SPILL, 1, advance as i64, i64::from(right), i64::from(left)]
+                }
             });
         }
         words
@@ -498,7 +533,9 @@ impl Draft {
             Draft::Nothing => None,
             Draft::End => Some(Part::End),
             Draft::Turnback => Some(Part::Turnback),
-            Draft::Tape { steps, choice, then } => Some(Part::Tape { steps: *steps, choice: *choice, then: made[then] }),
+            Draft::Tape { steps, choice, then } => {
+                Some(Part::Tape { steps: *steps, choice: *choice, then: made[then] })
+            }
             Draft::Hold { advance, right, left } => {
                 let some = |key: &Key| made[key].expect("the parts of a split have steps, or end a sweep");
                 Some(Part::Hold { times: 1, advance: *advance, right: some(right), left: some(left) })

@@ -36,7 +36,8 @@ impl Tiered<'_> {
     pub fn recipe(&self, steps: u64, slots: usize, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
         let of_sweep = self.paired.is_some();
         let root = Range { of_sweep, origin: Origin::Start, grains: (steps / self.grain) as usize, slots };
-        let mut making = Making { tables: self, lead: steps % self.grain, parts: Parts::default(), made: BTreeMap::new() };
+        let mut making =
+            Making { tables: self, lead: steps % self.grain, parts: Parts::default(), made: BTreeMap::new() };
         let root = making.part(root);
         let sweep = if of_sweep { Sweep::Paired } else { Sweep::Alone };
         Recipe { steps, sweep, state_bytes, record_bytes, parts: making.parts.list, root }
@@ -61,7 +62,8 @@ impl Making<'_> {
             None => self.in_memory(range),
             Some(split) => {
                 let after = self.tables.tiers.slots_after(origin, slots);
-                let right = self.part(Range { of_sweep, origin: Origin::Working, grains: grains - split, slots: after });
+                let right =
+                    self.part(Range { of_sweep, origin: Origin::Working, grains: grains - split, slots: after });
                 let from = if origin == Origin::Start { Origin::Start } else { Origin::Disk };
                 let left = self.part(Range { of_sweep: false, origin: from, grains: split, slots });
                 let advance = self.steps(origin, split);

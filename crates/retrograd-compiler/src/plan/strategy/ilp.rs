@@ -5,7 +5,8 @@ use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts, Search};
 
-/// No step runs twice: inside its code, values are kept or computed again so that the records fit and the least work is done.
+/// No step runs twice: inside its code, values are kept or computed again so that the records fit and the least work is
+/// done.
 #[derive(Clone, Copy, Debug)]
 pub struct Ilp;
 

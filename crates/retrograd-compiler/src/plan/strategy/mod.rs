@@ -42,8 +42,8 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest where none fits;
-    /// `None` is no limit.
+    /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest
+    /// where none fits; `None` is no limit.
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;
 
     /// Which cuts of a step it wants to choose from.
@@ -108,7 +108,8 @@ fn positive(what: &str, number: u64) -> Result<(), Error> {
 fn known_count(facts: &LoopFacts, strategy: &str) -> Result<u64, Error> {
     facts.count.ok_or_else(|| {
         let message = format!(
-            "`{strategy}` needs the number of steps before the run, and this loop's is known only at run time; use `revolve` or `auto`"
+            "`{strategy}` needs the number of steps before the run, and this loop's is known only at run time; use \
+             `revolve` or `auto`"
         );
         Error::new(ErrorKind::Unsupported, facts.pos.clone(), message)
     })

@@ -5,8 +5,8 @@ use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts};
 
-/// Every state is computed again from the start of its loop, and values outside of loops where they are read: the least memory there is,
-/// and the most work.
+/// Every state is computed again from the start of its loop, and values outside of loops where they are read: the least
+/// memory there is, and the most work.
 #[derive(Clone, Copy, Debug)]
 pub struct RecomputeAll;
 

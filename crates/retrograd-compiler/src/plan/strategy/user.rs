@@ -8,9 +8,9 @@ use crate::plan::{Decision, Facts, Fate, LoopFacts};
 
 /// Fates of values and loops by their lines; what is not named is decided as by `auto`.
 ///
-/// A value is named by its line (`model.py:12`), by the op that makes it (`sin`), or by both (`sin at model.py:12`); a loop by its line.
-/// A loop of which a value is to be kept records every step. The steps of a loop of at most four inside another are code of the loop
-/// around, and its values are named like those.
+/// A value is named by its line (`model.py:12`), by the op that makes it (`sin`), or by both (`sin at model.py:12`); a
+/// loop by its line. A loop of which a value is to be kept records every step. The steps of a loop of at most four
+/// inside another are code of the loop around, and its values are named like those.
 ///
 /// ```
 /// use retrograd_compiler::plan::Fate;
@@ -119,23 +119,28 @@ impl User {
 
     /// A name that is not there is a mistake.
     fn check(&self, facts: &Facts) -> Result<(), Error> {
-        let known = |name: &str, facts: &LoopFacts| facts.residuals.iter().any(|residual| names(name, &residual.origin));
+        let known =
+            |name: &str, facts: &LoopFacts| facts.residuals.iter().any(|residual| names(name, &residual.origin));
         // A value that is never to be kept is in no record, so that only its line can be looked for.
         let outside = |name: &str| facts.residuals.iter().any(|residual| names(name, &residual.origin));
-        let missing = self
-            .values
-            .iter()
-            .find(|(name, fate)| *fate == Fate::Keep && !outside(name) && !facts.loops.iter().any(|facts| known(name, facts)));
+        let missing = self.values.iter().find(|(name, fate)| {
+            *fate == Fate::Keep && !outside(name) && !facts.loops.iter().any(|facts| known(name, facts))
+        });
         if let Some((name, _)) = missing {
             let all = facts.loops.iter().flat_map(|facts| &facts.residuals).chain(&facts.residuals);
             let there: Vec<&str> = all.map(|residual| residual.origin.as_str()).collect();
             return Err(argument(format!("no derivative reads a value `{name}`; there are {}", there.join(", "))));
         }
-        match self.loops.iter().find(|(name, _)| facts.loops.iter().all(|facts| !is_place(name, &facts.pos.to_string()))) {
+        match self
+            .loops
+            .iter()
+            .find(|(name, _)| facts.loops.iter().all(|facts| !is_place(name, &facts.pos.to_string())))
+        {
             None => Ok(()),
             Some((name, _)) => {
                 let there: Vec<String> = facts.loops.iter().map(|facts| facts.pos.to_string()).collect();
-                let advice = "the steps of a loop of at most four inside another are code of the loop around, which can be named instead";
+                let advice = "the steps of a loop of at most four inside another are code of the loop around, which \
+                              can be named instead";
                 Err(argument(format!("no loop at `{name}` is unwound; there are {}; {advice}", there.join(", "))))
             }
         }

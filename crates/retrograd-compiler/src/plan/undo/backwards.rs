@@ -29,14 +29,28 @@ pub(super) struct Threads<'f> {
 
 impl Making {
     /// An unwind that puts states back: the states before all steps, and the results of the unwind that it stands for.
-    pub(super) fn put_back(&mut self, b: &Builder, threads: Option<&Threads<'_>>, bwd: FuncId, read: &Logs) -> Vec<Value> {
+    pub(super) fn put_back(
+        &mut self,
+        b: &Builder,
+        threads: Option<&Threads<'_>>,
+        bwd: FuncId,
+        read: &Logs,
+    ) -> Vec<Value> {
         let args = threads.map(|threads| threads.op.args(&threads.args));
         let group = |of: fn(&UnwindArgs<'_, Value>) -> Vec<Value>| args.as_ref().map_or(vec![], of);
-        let invariants =
-            [group(|args| args.invariants.to_vec()), read.extra.clone(), read.row.into_iter().collect(), read.logs.clone()].concat();
+        let invariants = [
+            group(|args| args.invariants.to_vec()),
+            read.extra.clone(),
+            read.row.into_iter().collect(),
+            read.logs.clone(),
+        ]
+        .concat();
         let adjoints = [read.states.clone(), group(|args| args.adjoints.to_vec())].concat();
-        let (streams, emitted, running) =
-            (group(|args| args.streams.to_vec()), group(|args| args.emitted.to_vec()), group(|args| args.running.to_vec()));
+        let (streams, emitted, running) = (
+            group(|args| args.streams.to_vec()),
+            group(|args| args.emitted.to_vec()),
+            group(|args| args.running.to_vec()),
+        );
         let types = [b.types(&read.states), threads.map_or(vec![], |threads| threads.results.clone())].concat();
         let nothing = Builder::new("no_state");
         nothing.param(Type::scalar(DType::I64));
@@ -57,10 +71,13 @@ impl Making {
         b.push(Op::Unwind(op), [vec![read.count], invariants, streams, adjoints, emitted, running].concat(), types)
     }
 
-    /// The backward step of a loop by its logs, `(i, inv, extra, row outside, logs, x, states after, a, g, r) -> (states before, a', r', h)`,
-    /// and the numbers of what else it reads; `inside` of another loop there is a row outside. None where it would need a state before that state is there.
+    /// The backward step of a loop by its logs, `(i, inv, extra, row outside, logs, x, states after, a, g, r) ->
+    /// (states before, a', r', h)`, and the numbers of what else it reads; `inside` of another loop there is a row
+    /// outside. None where it would need a state before that state is there.
     pub(super) fn backwards(&mut self, level: &Level<'_>, inside: bool) -> Option<(FuncId, Vec<u32>)> {
-        let b = Builder::new(level.unwind.map_or_else(|| format!("{}_undo", level.body.name), |(_, bwd)| format!("{}_undo", bwd.name)));
+        let b = Builder::new(
+            level.unwind.map_or_else(|| format!("{}_undo", level.body.name), |(_, bwd)| format!("{}_undo", bwd.name)),
+        );
         let mut undoing = Undoing { level, b: &b, known: BTreeMap::new(), extra: vec![] };
         let index = undoing.param(level.body, level.body.params[0], level.numbers[0]);
         let (mut invariants, mut streams, mut rest, mut ends) = (vec![], vec![], vec![], vec![]);
@@ -99,8 +116,11 @@ impl Making {
             }
         }
         undoing.want(&ends)?;
-        let before =
-            level.threads.iter().map(|carry| undoing.known.get(&of(level.body.params[1 + carry])).copied()).collect::<Option<Vec<_>>>()?;
+        let before = level
+            .threads
+            .iter()
+            .map(|carry| undoing.known.get(&of(level.body.params[1 + carry])).copied())
+            .collect::<Option<Vec<_>>>()?;
         let ends = ends.iter().map(|number| undoing.known[number]).collect();
         let (numbers, extra): (Vec<u32>, Vec<Value>) = undoing.extra.into_iter().unzip();
         let mut function = b.finish([before, ends].concat());
@@ -186,8 +206,10 @@ impl Undoing<'_, '_, '_> {
     fn readers(&mut self, state: u32) {
         let Some((_, bwd)) = self.level.unwind else { return };
         let numbers = &self.level.bwd_numbers;
-        for inst in
-            bwd.insts.iter().filter(|inst| matches!(inst.op, Op::Row(..)) && inst.args.iter().any(|v| numbers[v.0 as usize] == state))
+        for inst in bwd
+            .insts
+            .iter()
+            .filter(|inst| matches!(inst.op, Op::Row(..)) && inst.args.iter().any(|v| numbers[v.0 as usize] == state))
         {
             // What needs an earlier state as well is computed when that is there.
             _ = self.want(&inst.results.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
@@ -214,10 +236,18 @@ impl Undoing<'_, '_, '_> {
                 let Op::Unwind(op) = &inst.op else { panic!("what reverses a loop is an unwind") };
                 let numbers: Vec<u32> = inst.args.iter().map(|v| level.bwd_numbers[v.0 as usize]).collect();
                 let states = 1..1 + op.carries;
-                let wanted: Vec<u32> = numbers.iter().enumerate().filter(|(k, _)| !states.contains(k)).map(|(_, number)| *number).collect();
+                let wanted: Vec<u32> = numbers
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, _)| !states.contains(k))
+                    .map(|(_, number)| *number)
+                    .collect();
                 self.want(&wanted)?;
                 // The states it starts from are not read.
-                let args = numbers.iter().map(|number| self.known.get(number).copied().unwrap_or(self.known[&count])).collect();
+                let args = numbers
+                    .iter()
+                    .map(|number| self.known.get(number).copied().unwrap_or(self.known[&count]))
+                    .collect();
                 let results = inst.results.iter().map(|v| bwd.ty(*v).clone()).collect();
                 Some((inst, Threads { op, args, results }))
             }
@@ -247,7 +277,8 @@ impl Undoing<'_, '_, '_> {
 
     /// Computes values that are not there yet, of what is; none where they follow from a state that is not there.
     fn want(&mut self, wanted: &[u32]) -> Option<()> {
-        let (bwd, forward): (Vec<u32>, Vec<u32>) = wanted.iter().partition(|number| self.level.bwd_numbers.contains(number));
+        let (bwd, forward): (Vec<u32>, Vec<u32>) =
+            wanted.iter().partition(|number| self.level.bwd_numbers.contains(number));
         if let Some((_, function)) = self.level.unwind {
             self.compute(function, &self.level.bwd_numbers, &bwd)?;
         }
@@ -256,7 +287,8 @@ impl Undoing<'_, '_, '_> {
 
     fn compute(&mut self, function: &Function, numbers: &[u32], wanted: &[u32]) -> Option<()> {
         let number = |v: &Value| numbers[v.0 as usize];
-        let mut open: BTreeSet<u32> = wanted.iter().copied().filter(|number| !self.known.contains_key(number)).collect();
+        let mut open: BTreeSet<u32> =
+            wanted.iter().copied().filter(|number| !self.known.contains_key(number)).collect();
         let mut chosen: Vec<&Inst> = vec![];
         let mut made: BTreeSet<u32> = BTreeSet::new();
         for inst in function.insts.iter().rev() {

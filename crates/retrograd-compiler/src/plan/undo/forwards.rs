@@ -5,7 +5,8 @@ use super::{Making, row_of, window, write};
 use crate::ir::{Builder, DType, FuncId, Op, Type, Value};
 
 impl Making {
-    /// The step of a loop with its logs: `(i, c, logs, inv, row outside, x) -> (c', logs', y)`; `inside` of another loop there is a row outside.
+    /// The step of a loop with its logs: `(i, c, logs, inv, row outside, x) -> (c', logs', y)`; `inside` of another
+    /// loop there is a row outside.
     pub(super) fn forwards(&mut self, level: &Level<'_>, inside: bool) -> FuncId {
         let body = level.body;
         let b = Builder::new(format!("{}_log", body.name));
@@ -24,7 +25,8 @@ impl Making {
         }
         let (mut events, mut next) = (level.events.iter().peekable(), level.whole.len());
         for (k, inst) in body.insts.iter().enumerate() {
-            let args: Vec<Value> = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+            let args: Vec<Value> =
+                inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
             b.set_pos(&inst.pos);
             let results = match events.next_if(|event| event.inst == k) {
                 None => b.copy(body, inst, args),
@@ -42,7 +44,8 @@ impl Making {
                         }
                         Change::Loop { level, .. } => {
                             let inner = self.forwards(level, true);
-                            let (results, after) = self.keep(&b, (body, inst), &args, inner, &logs[range.clone()], Some(row));
+                            let (results, after) =
+                                self.keep(&b, (body, inst), &args, inner, &logs[range.clone()], Some(row));
                             logs.splice(range, after);
                             results
                         }
@@ -51,7 +54,8 @@ impl Making {
             };
             inst.results.iter().zip(results).for_each(|(old, new)| map[old.0 as usize] = Some(new));
         }
-        let mut results: Vec<Value> = body.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect();
+        let mut results: Vec<Value> =
+            body.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect();
         results.splice(level.carries..level.carries, logs);
         self.program.add(b.finish(results))
     }

@@ -59,7 +59,8 @@ pub(super) struct Event<'p> {
 
 /// How a step changes what is carried.
 pub(super) enum Change<'p> {
-    /// It writes a window. What it overwrites is logged, and where, if that does not follow from indices and invariants.
+    /// It writes a window. What it overwrites is logged, and where, if that does not follow from indices and
+    /// invariants.
     Window {
         /// Whether the place is logged.
         place: bool,
@@ -73,12 +74,13 @@ pub(super) enum Change<'p> {
     },
 }
 
-/// The backward step around an unwind: its function, what its values are, the unwind, and which carry of the loop is which of its states.
+/// The backward step around an unwind: its function, what its values are, the unwind, and which carry of the loop is
+/// which of its states.
 pub(super) type Back<'p, 'a> = (&'p Function, &'a [u32], usize, Vec<usize>);
 
 impl<'p> Level<'p> {
-    /// The loop at an instruction of a function. Of the carries that an unwind or the code outside (`wanted`) needs the states, it says
-    /// how they change. None where its steps have no bound.
+    /// The loop at an instruction of a function. Of the carries that an unwind or the code outside (`wanted`) needs the
+    /// states, it says how they change. None where its steps have no bound.
     pub(super) fn new(
         program: &'p Program,
         numbers: &mut Numbers<'p>,
@@ -103,7 +105,8 @@ impl<'p> Level<'p> {
         let rows_of = streams.iter().map(|v| row(numbers, outer(v))).collect::<Vec<u32>>();
         let params = [vec![index], states.clone(), invariants.iter().map(outer).collect(), rows_of].concat();
         let body_numbers = numbers.values(body, &params);
-        let (mut unwind, mut bwd_numbers, mut needs) = (None, vec![], wanted.iter().copied().collect::<BTreeSet<usize>>());
+        let (mut unwind, mut bwd_numbers, mut needs) =
+            (None, vec![], wanted.iter().copied().collect::<BTreeSet<usize>>());
         if let Some((around, known, unwind_inst, of_states)) = &back {
             let inst = &around.insts[*unwind_inst];
             let Op::Unwind(op) = &inst.op else { panic!("what reverses a loop is an unwind") };
@@ -114,7 +117,11 @@ impl<'p> Level<'p> {
             params.extend(of_states.iter().map(|carry| states[*carry]));
             params.extend(args.invariants.iter().map(known));
             params.extend(args.streams.iter().map(|v| row(numbers, known(v))));
-            params.extend((params.len()..bwd.params.len()).map(|k| numbers.number(format!("cotangent {name} {k}"))).collect::<Vec<_>>());
+            params.extend(
+                (params.len()..bwd.params.len())
+                    .map(|k| numbers.number(format!("cotangent {name} {k}")))
+                    .collect::<Vec<_>>(),
+            );
             bwd_numbers = numbers.values(bwd, &params);
             unwind = Some((op, bwd));
             needs.extend(of_states);
@@ -164,7 +171,8 @@ impl<'p> Level<'p> {
         needs: &BTreeSet<usize>,
         bounds: &[Option<Range>],
     ) -> Option<()> {
-        let mut chains: BTreeMap<usize, Vec<(usize, usize)>> = needs.iter().filter_map(|k| Some((*k, self.chain(*k)?))).collect();
+        let mut chains: BTreeMap<usize, Vec<(usize, usize)>> =
+            needs.iter().filter_map(|k| Some((*k, self.chain(*k)?))).collect();
         loop {
             let mut through: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
             chains.values().flatten().for_each(|(inst, carry)| _ = through.entry(*inst).or_default().insert(*carry));
@@ -193,13 +201,14 @@ impl<'p> Level<'p> {
         for event in &self.events {
             logs.extend(self.logs_of(event));
         }
-        let fits = logs.iter().try_fold(0u64, |sum, log| sum.checked_add(bytes(log)?)).is_some_and(|bytes| bytes < LONGEST);
+        let fits =
+            logs.iter().try_fold(0u64, |sum, log| sum.checked_add(bytes(log)?)).is_some_and(|bytes| bytes < LONGEST);
         self.logs = logs;
         fits.then_some(())
     }
 
-    /// The writes and loops through which a carry goes in one step, last first: instructions, and which carry of a loop it is there.
-    /// None where it is replaced.
+    /// The writes and loops through which a carry goes in one step, last first: instructions, and which carry of a loop
+    /// it is there. None where it is replaced.
     fn chain(&self, carry: usize) -> Option<Vec<(usize, usize)>> {
         let (mut chain, mut value) = (vec![], self.body.results[carry]);
         while value != self.body.params[1 + carry] {

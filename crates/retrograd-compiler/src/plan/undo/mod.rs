@@ -1,10 +1,11 @@
 //! Loops that change little of what they carry, reversed by putting back what they changed.
 //!
-//! `for i { a[i] = f(a) }` makes one new element a step where its states are whole arrays. Forwards, a step writes down what it is about to
-//! overwrite, in its row of a log; backwards, the state after a step and that row are the state before it. So no states are held and no
-//! step is run again, in loops inside others too, whose counts may be known at run time only: a log has a row for as many steps as there
-//! can be. It is a rewrite of the Program, like interchange: the loop carries its logs, and its unwind becomes one without states that
-//! carries the state itself, downwards. Numbers are moved and never computed, so every bit is that of a state that was kept.
+//! `for i { a[i] = f(a) }` makes one new element a step where its states are whole arrays. Forwards, a step writes down
+//! what it is about to overwrite, in its row of a log; backwards, the state after a step and that row are the state
+//! before it. So no states are held and no step is run again, in loops inside others too, whose counts may be known at
+//! run time only: a log has a row for as many steps as there can be. It is a rewrite of the Program, like interchange:
+//! the loop carries its logs, and its unwind becomes one without states that carries the state itself, downwards.
+//! Numbers are moved and never computed, so every bit is that of a state that was kept.
 
 mod backwards;
 mod forwards;
@@ -44,8 +45,9 @@ pub struct Logged {
 /// Longest log: more cannot be meant.
 const LONGEST: u64 = 1 << 40;
 
-/// The Program with logs in its loops that change little of what they carry; none where there are none. Of depth 0 are the loops that are
-/// reversed in the main function, of depth 1 those that are reversed within steps of others, from states that these hold.
+/// The Program with logs in its loops that change little of what they carry; none where there are none. Of depth 0 are
+/// the loops that are reversed in the main function, of depth 1 those that are reversed within steps of others, from
+/// states that these hold.
 pub(super) fn undone(program: &Program, depth: usize) -> Option<Undone> {
     let mut making = Making { program: program.clone(), logs: vec![] };
     let main = program.main();
@@ -62,7 +64,8 @@ struct Making {
 }
 
 impl Making {
-    /// A function with logs in loops at some depth of it, given the ranges of its parameters; none where there are none.
+    /// A function with logs in loops at some depth of it, given the ranges of its parameters; none where there are
+    /// none.
     fn within(&mut self, function: &Function, bounds: &[Option<Range>], depth: usize) -> Option<Function> {
         if depth == 0 {
             return self.here(function, bounds);
@@ -111,7 +114,8 @@ impl Making {
         let params = b.params(function.param_types());
         let mut map = b.map(function, &params);
         for (k, inst) in function.insts.iter().enumerate() {
-            let args: Vec<Value> = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+            let args: Vec<Value> =
+                inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
             if let Op::Unwind(op) = &inst.op
                 && op.carries > 0
                 && !paired.contains(&k)
@@ -121,7 +125,10 @@ impl Making {
                 let walked = [&[groups.count], groups.carries, groups.invariants, groups.streams].concat();
                 b.push(Op::For(op.trajectory()), walked, b.types(groups.carries));
             }
-            inst.results.iter().zip(b.copy(function, inst, args)).for_each(|(old, new)| map[old.0 as usize] = Some(new));
+            inst.results
+                .iter()
+                .zip(b.copy(function, inst, args))
+                .for_each(|(old, new)| map[old.0 as usize] = Some(new));
         }
         b.finish(function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect())
     }
@@ -134,7 +141,9 @@ impl Making {
         if effects[usize::from(op.body)] || effects[usize::from(op.bwd)] {
             return None;
         }
-        let pair = pairs(&program, function).into_iter().find(|pair| pair.unwind_inst == unwind && pair.sweep == Sweep::Paired)?;
+        let pair = pairs(&program, function)
+            .into_iter()
+            .find(|pair| pair.unwind_inst == unwind && pair.sweep == Sweep::Paired)?;
         let mut numbers = Numbers::new(&program);
         let params: Vec<u32> = (0..function.params.len()).map(|k| numbers.number(format!("argument {k}"))).collect();
         let known = numbers.values(function, &params);
@@ -149,7 +158,11 @@ impl Making {
         let (backward, extra) = self.backwards(&level, false)?;
         let undone = self.around(function, (pair.loop_inst, forward), (unwind, backward, &extra), &level, &known)?;
         let bytes = level.logs.iter().map(|log| log.bytes() as u64).sum();
-        self.logs.push(Logged { pos: function.insts[pair.loop_inst].pos.clone(), rows: level.most_rows() as u64, bytes });
+        self.logs.push(Logged {
+            pos: function.insts[pair.loop_inst].pos.clone(),
+            rows: level.most_rows() as u64,
+            bytes,
+        });
         Some(undone)
     }
 
@@ -167,7 +180,8 @@ impl Making {
         let mut map = b.map(function, &params);
         let (mut logs, mut ends) = (vec![], vec![]);
         for (k, inst) in function.insts.iter().enumerate() {
-            let args: Vec<Value> = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+            let args: Vec<Value> =
+                inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
             let results = if k == loop_inst {
                 b.set_pos(&inst.pos);
                 logs = level.logs.iter().map(|log| b.zeros(log)).collect();
@@ -176,11 +190,13 @@ impl Making {
                 results
             } else if k == unwind {
                 b.set_pos(&inst.pos);
-                let find = |number: &u32| map.iter().zip(numbers).find_map(|(here, known)| here.filter(|_| known == number));
+                let find =
+                    |number: &u32| map.iter().zip(numbers).find_map(|(here, known)| here.filter(|_| known == number));
                 let extra = extra.iter().map(find).collect::<Option<Vec<Value>>>()?;
                 let Op::Unwind(op) = &inst.op else { panic!("what reverses a loop is an unwind") };
                 let reads = Logs { count: args[0], extra, row: None, logs: logs.clone(), states: ends.clone() };
-                let threads = Threads { op, args, results: inst.results.iter().map(|v| function.ty(*v).clone()).collect() };
+                let threads =
+                    Threads { op, args, results: inst.results.iter().map(|v| function.ty(*v).clone()).collect() };
                 self.put_back(&b, Some(&threads), backward, &reads).split_off(level.threads.len())
             } else {
                 b.copy(function, inst, args)
@@ -203,7 +219,12 @@ impl Making {
         let Op::For(op) = &inst.op else { panic!("logs are kept in counted loops") };
         let (count, carries, invariants, streams) = op.args(args);
         let args = [&[count], carries, logs, invariants, row.as_slice(), streams].concat();
-        let kept = ForOp { body, carries: carries.len() + logs.len(), invariants: invariants.len() + row.iter().len(), bound: op.bound };
+        let kept = ForOp {
+            body,
+            carries: carries.len() + logs.len(),
+            invariants: invariants.len() + row.iter().len(),
+            bound: op.bound,
+        };
         let (ends, emitted) = op.results(&inst.results);
         let of = |values: &[Value]| values.iter().map(|v| function.ty(*v).clone()).collect::<Vec<Type>>();
         let results = b.push(Op::For(kept), args, [of(ends), b.types(logs), of(emitted)].concat());

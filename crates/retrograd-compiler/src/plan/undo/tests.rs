@@ -18,22 +18,33 @@ fn programs() -> Vec<(&'static str, String)> {
         ("one window", WINDOW.to_owned()),
         (
             "a number beside",
-            step("  %b: f64[60] = update %a, %u, %j {step=[1]}\n  %t: f64 = mul %s, %q\n  %r: f64 = cos %t\n  return %b, %r, %k\n}\n"),
+            step(
+                "  %b: f64[60] = update %a, %u, %j {step=[1]}\n  %t: f64 = mul %s, %q\n  %r: f64 = cos %t\n  return \
+                 %b, %r, %k\n}\n",
+            ),
         ),
         (
             "what is added, twice, by a step",
-            step("  %b: f64[60] = add_at %a, %z, %i {step=[2]}\n  %c: f64[60] = update %b, %u, %two {step=[1]}\n  return %c, %s, %k\n}\n"),
+            step(
+                "  %b: f64[60] = add_at %a, %z, %i {step=[2]}\n  %c: f64[60] = update %b, %u, %two {step=[1]}\n  \
+                 return %c, %s, %k\n}\n",
+            ),
         ),
         (
             "what was written is read again",
             step(
-                "  %b: f64[60] = update %a, %u, %j {step=[1]}\n  %c: f64[3] = dynamic_slice %b, %i {sizes=[3], step=[1]}\n  %d: f64[3] = mul %c, %x\n  %e: f64[60] = update %b, %d, %j {step=[2]}\n  return %e, %s, %k\n}\n",
+                "  %b: f64[60] = update %a, %u, %j {step=[1]}\n  %c: f64[3] = dynamic_slice %b, %i {sizes=[3], \
+                 step=[1]}\n  %d: f64[3] = mul %c, %x\n  %e: f64[60] = update %b, %d, %j {step=[2]}\n  return %e, %s, \
+                 %k\n}\n",
             ),
         ),
         (
             "a place that follows from the state",
             step(
-                "  %l: i64[1] = dynamic_slice %k, %i {sizes=[1], step=[1]}\n  %m: i64 = reshape %l {shape=[]}\n  %o: i64[1] = add %l, %l\n  %h: i64[1] = constant {value=i64[1] [50]}\n  %g: i64[1] = rem %o, %h\n  %f: i64[60] = update %k, %g, %j {step=[1]}\n  %b: f64[60] = update %a, %u, %m {step=[1]}\n  return %b, %s, %f\n}\n",
+                "  %l: i64[1] = dynamic_slice %k, %i {sizes=[1], step=[1]}\n  %m: i64 = reshape %l {shape=[]}\n  %o: \
+                 i64[1] = add %l, %l\n  %h: i64[1] = constant {value=i64[1] [50]}\n  %g: i64[1] = rem %o, %h\n  %f: \
+                 i64[60] = update %k, %g, %j {step=[1]}\n  %b: f64[60] = update %a, %u, %m {step=[1]}\n  return %b, \
+                 %s, %f\n}\n",
             ),
         ),
         (

@@ -35,6 +35,7 @@ fn period(function: &Function, predicate: Value) -> Option<u64> {
     };
     let equal = row(predicate, &crate::ops::EQ)?;
     let remainder = equal.args.iter().find_map(|v| row(*v, &crate::ops::REM))?;
-    let number = constant(function, remainder.args[1]).filter(|number| number.ty().rank() == 0 && number.ty().dtype == DType::I64)?;
+    let number = constant(function, remainder.args[1])
+        .filter(|number| number.ty().rank() == 0 && number.ty().dtype == DType::I64)?;
     u64::try_from(number.as_i64()[0]).ok().filter(|number| *number > 0)
 }

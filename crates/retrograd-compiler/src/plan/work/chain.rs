@@ -11,8 +11,9 @@ use crate::plan::facts::constant;
 const STEADY: usize = 8;
 
 impl Priced<'_> {
-    /// When the numbers of a step are there after those of the step before: by running steps for which instructions take as long as what
-    /// waits for them sees. A number that is read of an array a few indices from where one is written is of a step before.
+    /// When the numbers of a step are there after those of the step before: by running steps for which instructions
+    /// take as long as what waits for them sees. A number that is read of an array a few indices from where one is
+    /// written is of a step before.
     pub(super) fn chain(&self, carries: &[Value]) -> u64 {
         let function = self.function;
         let places = |indices: &[Value]| indices.iter().map(|v| offset(function, *v)).collect::<Vec<_>>();
@@ -29,7 +30,8 @@ impl Priced<'_> {
             Some(Lowering::Write(_)) => inst.args[1..].to_vec(),
             Some(_) | None => inst.args.clone(),
         };
-        let all: Vec<(Vec<Value>, u64)> = function.insts.iter().map(|inst| (waits(inst), self.waited_for(inst))).collect();
+        let all: Vec<(Vec<Value>, u64)> =
+            function.insts.iter().map(|inst| (waits(inst), self.waited_for(inst))).collect();
         let (mut ready, mut ends) = (vec![0u64; function.types.len()], vec![]);
         for _ in 0..=2 * STEADY {
             for (inst, (waits, latency)) in function.insts.iter().zip(&all) {
@@ -57,7 +59,9 @@ impl Priced<'_> {
 
 /// An index as another one and a distance from it.
 fn offset(function: &Function, index: Value) -> (Value, i64) {
-    let number = |value: Value| constant(function, value).filter(|array| array.ty().dtype == DType::I64).map(|array| array.as_i64()[0]);
+    let number = |value: Value| {
+        constant(function, value).filter(|array| array.ty().dtype == DType::I64).map(|array| array.as_i64()[0])
+    };
     let sum = |value: Value| {
         let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
         match &inst.op {

@@ -10,7 +10,8 @@ use crate::plan::facts::UNKNOWN_STEPS;
 /// Steps from which a loop runs in lanes.
 const LANES_FROM: u64 = 16;
 
-/// Loops in each other of which two steps stand for all; further inside it is one: two at every level would be a power of the depth.
+/// Loops in each other of which two steps stand for all; further inside it is one: two at every level would be a power
+/// of the depth.
 const PAIRS: usize = 4;
 
 /// A function, and what its code is made of.
@@ -32,7 +33,8 @@ pub(in crate::plan) struct Priced<'p> {
 pub(in crate::plan) struct StepCost {
     /// Of all that it does.
     work: u64,
-    /// From one step to the next, where each waits for numbers of the one before: so long takes whatever is done meanwhile.
+    /// From one step to the next, where each waits for numbers of the one before: so long takes whatever is done
+    /// meanwhile.
     chain: u64,
     /// Of numbers from far away, for which all wait.
     walked: u64,
@@ -52,13 +54,27 @@ impl Vectors {
     }
 
     /// The same where some integers are known.
-    pub(in crate::plan) fn priced_at<'p>(self, program: &'p Program, function: &'p Function, integers: Integers) -> Priced<'p> {
+    pub(in crate::plan) fn priced_at<'p>(
+        self,
+        program: &'p Program,
+        function: &'p Function,
+        integers: Integers,
+    ) -> Priced<'p> {
         self.priced_by(program, function, integers, Numbers::InTurn, 0)
     }
 
-    fn priced_by<'p>(self, program: &'p Program, function: &'p Function, integers: Integers, numbers: Numbers, pairs: usize) -> Priced<'p> {
+    fn priced_by<'p>(
+        self,
+        program: &'p Program,
+        function: &'p Function,
+        integers: Integers,
+        numbers: Numbers,
+        pairs: usize,
+    ) -> Priced<'p> {
         let here = match self {
-            Vectors::Mixed if function.insts.iter().any(|inst| needs_short_vectors(function, inst, numbers)) => Vectors::Narrow,
+            Vectors::Mixed if function.insts.iter().any(|inst| needs_short_vectors(function, inst, numbers)) => {
+                Vectors::Narrow
+            }
             Vectors::Narrow | Vectors::Mixed | Vectors::Wide => self,
         };
         Priced { program, function, integers, numbers, back_end: self, here, pairs }
@@ -66,8 +82,8 @@ impl Vectors {
 }
 
 impl<'p> Priced<'p> {
-    /// Work of one call of the function, without unwinds that have states to remember: its instructions, and the arrays that it reads and
-    /// leaves. What is between stays in registers.
+    /// Work of one call of the function, without unwinds that have states to remember: its instructions, and the arrays
+    /// that it reads and leaves. What is between stays in registers.
     pub(in crate::plan) fn cost(&self) -> u64 {
         self.work().saturating_add(walked(self.function)).min(MOST)
     }
@@ -76,8 +92,11 @@ impl<'p> Priced<'p> {
         let (mut work, mut branches) = (self.here.traffic(self.function), Branches::default());
         for inst in &self.function.insts {
             match &inst.op {
-                Op::If(op) => branches.add(inst.args[0], [op.then_body, op.else_body].map(|side| self.body(inst, side, self.numbers))),
-                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => work = work.saturating_add(self.inst(inst)),
+                Op::If(op) => branches
+                    .add(inst.args[0], [op.then_body, op.else_body].map(|side| self.body(inst, side, self.numbers))),
+                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                    work = work.saturating_add(self.inst(inst))
+                }
             }
         }
         work.saturating_add(branches.work(self.function)).min(MOST)
@@ -122,7 +141,8 @@ impl<'p> Priced<'p> {
         let some = if self.pairs < PAIRS { typical(self.program, inst, step, count) } else { vec![middle(count)] };
         let pairs = self.pairs + some.len() - 1;
         let at = |index: u64| {
-            let step = self.back_end.priced_by(self.program, step, self.integers.inside(inst, step, index), numbers, pairs);
+            let step =
+                self.back_end.priced_by(self.program, step, self.integers.inside(inst, step, index), numbers, pairs);
             match numbers {
                 Numbers::InTurn | Numbers::WaitedFor => step.step(carries).with(0),
                 Numbers::InLanes => step.cost(),
@@ -153,8 +173,8 @@ impl<'p> Priced<'p> {
     }
 }
 
-/// The steps of a loop run in lanes if each array that it carries, in the order of its first results, stays as it is or is only written
-/// into (`fuse/lanes.rs`).
+/// The steps of a loop run in lanes if each array that it carries, in the order of its first results, stays as it is or
+/// is only written into (`fuse/lanes.rs`).
 fn numbers_of(step: &Function, carries: &[Value], count: u64) -> Numbers {
     let only_written = |carry: Value| {
         let mut value = carry;
@@ -168,6 +188,11 @@ fn numbers_of(step: &Function, carries: &[Value], count: u64) -> Numbers {
         }
         true
     };
-    let lets_lanes = |(carry, end): (&Value, &Value)| carry == end || (step.ty(*carry).rank() > 0 && only_written(*carry));
-    if count >= LANES_FROM && carries.iter().zip(&step.results).all(lets_lanes) { Numbers::InLanes } else { Numbers::InTurn }
+    let lets_lanes =
+        |(carry, end): (&Value, &Value)| carry == end || (step.ty(*carry).rank() > 0 && only_written(*carry));
+    if count >= LANES_FROM && carries.iter().zip(&step.results).all(lets_lanes) {
+        Numbers::InLanes
+    } else {
+        Numbers::InTurn
+    }
 }

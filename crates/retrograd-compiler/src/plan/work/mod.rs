@@ -1,5 +1,5 @@
-//! What things cost, in picoseconds: instructions before they are placed, words of memory, actions of schedules. What placed nodes cost is
-//! in additions: there it only matters whether they are worth a thread.
+//! What things cost, in picoseconds: instructions before they are placed, words of memory, actions of schedules. What
+//! placed nodes cost is in additions: there it only matters whether they are worth a thread.
 //!
 //! All prices are of one core of a Zen 4 server. `bench/prices.py` measures them.
 
@@ -28,8 +28,8 @@ pub enum Vectors {
     /// Of 128 bits, and blocks of functions in those of the machine: Cranelift.
     #[default]
     Narrow,
-    /// Of 512 bits where numbers have 64 bits and functions are sequences of operations, and else as [`Vectors::Narrow`]: Cranelift, on machines that
-    /// have them.
+    /// Of 512 bits where numbers have 64 bits and functions are sequences of operations, and else as
+    /// [`Vectors::Narrow`]: Cranelift, on machines that have them.
     Mixed,
     /// Of 512 bits: LLVM.
     Wide,

@@ -50,7 +50,9 @@ impl Node {
             Node::Call(call) => call.work(placed),
             Node::If(branch) => branch.blocks.iter().map(|block| block.work(placed)).max().unwrap_or(0),
             Node::For(node) => node.work(placed),
-            Node::While(node) => UNKNOWN_STEPS.saturating_mul(node.cond.work(placed).saturating_add(node.step.work(placed))),
+            Node::While(node) => {
+                UNKNOWN_STEPS.saturating_mul(node.cond.work(placed).saturating_add(node.step.work(placed)))
+            }
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 let steps = placed.trajectories[drive.trajectory.0 as usize].steps.unwrap_or(UNKNOWN_STEPS);
                 steps.saturating_mul(drive.steps().map(|step| step.work(placed)).fold(0, u64::saturating_add))

@@ -75,12 +75,21 @@ const NUMBER: Prices = Prices {
     in_row_at_index: 250,
 };
 /// Of single numbers that the next instruction waits for.
-pub(super) const WAITED_FOR: Prices =
-    Prices { arithmetic: 820, division: 250, function: 400, function_of_few: 400, at_index: 1500, in_row_at_index: 1500, ..NUMBER };
+pub(super) const WAITED_FOR: Prices = Prices {
+    arithmetic: 820,
+    division: 250,
+    function: 400,
+    function_of_few: 400,
+    at_index: 1500,
+    in_row_at_index: 1500,
+    ..NUMBER
+};
 /// Of single numbers of a loop whose steps run in lanes, by vectors.
-const NARROW_LANES: Prices = Prices { arithmetic: 120, division: 42, function: 30, at_index: 300, in_row_at_index: 300, ..NUMBER };
+const NARROW_LANES: Prices =
+    Prices { arithmetic: 120, division: 42, function: 30, at_index: 300, in_row_at_index: 300, ..NUMBER };
 const MIXED_LANES: Prices = Prices { arithmetic: 42, division: 23, ..NARROW_LANES };
-const WIDE_LANES: Prices = Prices { arithmetic: 36, division: 23, function: 30, at_index: 250, in_row_at_index: 250, ..NUMBER };
+const WIDE_LANES: Prices =
+    Prices { arithmetic: 36, division: 23, function: 30, at_index: 250, in_row_at_index: 250, ..NUMBER };
 
 /// Lanes that a function is computed in at once, at their most.
 const BLOCK: u64 = 16;
@@ -102,7 +111,8 @@ const ALONG_LANES: u64 = 2500;
 /// Numbers of a vector.
 const VECTOR: u64 = 8;
 
-/// Of the rows of a matrix with a factorisation, for each of its elements and every addition that the row says it is worth.
+/// Of the rows of a matrix with a factorisation, for each of its elements and every addition that the row says it is
+/// worth.
 const FACTORISATION: u64 = 8;
 
 /// Of a call of a function of the host, which may do anything: some 20 µs.
@@ -137,14 +147,18 @@ impl Vectors {
             Lowering::Routine(_) if row.lowering.is_host() => HOST.saturating_add(elements),
             Lowering::Routine(_) | Lowering::Factored(..) if row.attrs.contains(&"axis") => all(prices.function),
             Lowering::Routine(_) | Lowering::Factored(..) => all(FACTORISATION),
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => {
-                all(prices.arithmetic)
-            }
-            Lowering::Reduce(_) => {
-                all(prices.arithmetic).saturating_add(sums_along_lanes(attrs, args[0], result).saturating_mul(ALONG_LANES))
-            }
+            Lowering::Map(_)
+            | Lowering::Convert
+            | Lowering::Iota
+            | Lowering::Probe
+            | Lowering::Check
+            | Lowering::Missing => all(prices.arithmetic),
+            Lowering::Reduce(_) => all(prices.arithmetic)
+                .saturating_add(sums_along_lanes(attrs, args[0], result).saturating_mul(ALONG_LANES)),
             Lowering::View(_) | Lowering::Constant | Lowering::Line(_) => all(prices.arithmetic),
-            Lowering::Write(_) if elements <= 1 || numbers == Numbers::InLanes => elements.saturating_mul(prices.at_index),
+            Lowering::Write(_) if elements <= 1 || numbers == Numbers::InLanes => {
+                elements.saturating_mul(prices.at_index)
+            }
             Lowering::Write(_) => all(prices.arithmetic),
             Lowering::Pick(_) => elements.saturating_mul(indexed(prices, args[1], elements)),
             Lowering::Scatter(..) => elements.saturating_mul(indexed(prices, args[2], elements)),
@@ -176,7 +190,10 @@ impl Vectors {
                     (rows * columns, result),
                     (if whole == columns { 0 } else { rows }, CALLED.ragged_row),
                 ];
-                each.iter().map(|(times, price)| times.saturating_mul(*price)).fold(0, u64::saturating_add).saturating_mul(batch)
+                each.iter()
+                    .map(|(times, price)| times.saturating_mul(*price))
+                    .fold(0, u64::saturating_add)
+                    .saturating_mul(batch)
             }
         }
     }
@@ -206,11 +223,22 @@ fn gone_through(row: &Row, args: &[&Type], result: &Type) -> u64 {
         Lowering::Pick(_) => elements(result),
         // n³: a matrix is gone through once for each of its rows. What works along an axis goes through once.
         Lowering::Routine(_) if row.lowering.is_host() => largest,
-        Lowering::Routine(_) | Lowering::Factored(..) if !row.attrs.contains(&"axis") => largest.saturating_mul(last_extent(args[0])),
-        Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Reduce(_) | Lowering::Line(_) | Lowering::Composed(_) => largest,
+        Lowering::Routine(_) | Lowering::Factored(..) if !row.attrs.contains(&"axis") => {
+            largest.saturating_mul(last_extent(args[0]))
+        }
+        Lowering::Routine(_)
+        | Lowering::Factored(..)
+        | Lowering::Reduce(_)
+        | Lowering::Line(_)
+        | Lowering::Composed(_) => largest,
         // What it multiplies says its price.
         Lowering::Dot => largest,
-        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => largest,
+        Lowering::Map(_)
+        | Lowering::Convert
+        | Lowering::Iota
+        | Lowering::Probe
+        | Lowering::Check
+        | Lowering::Missing => largest,
     }
 }
 
@@ -218,7 +246,8 @@ fn last_extent(ty: &Type) -> u64 {
     ty.shape.last().map_or(1, |extent| *extent as u64)
 }
 
-/// Whether what an instruction does in lanes has no form in vectors of 512 bits by Cranelift (`wide/table.rs` of the back end).
+/// Whether what an instruction does in lanes has no form in vectors of 512 bits by Cranelift (`wide/table.rs` of the
+/// back end).
 pub(super) fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Numbers) -> bool {
     let Op::Row(row, _) = &inst.op else { return false };
     let in_lanes = |ty: &Type| numbers == Numbers::InLanes || ty.elements() > 1;
@@ -226,7 +255,12 @@ pub(super) fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Num
     let is_called = match row.lowering {
         Lowering::Map(Scalar::Call(function)) => !function.is_sequence(),
         Lowering::Composed(_) => true,
-        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::View(_) | Lowering::Write(_) => false,
+        Lowering::Map(_)
+        | Lowering::Convert
+        | Lowering::Iota
+        | Lowering::Constant
+        | Lowering::View(_)
+        | Lowering::Write(_) => false,
         Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => false,
         Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     };

@@ -80,7 +80,11 @@ impl<'a, 'k> Acts<'a, 'k> {
             match step {
                 Step::Compute { dst, op, ty, args } => acts.compute(*dst, form(*op, *ty)?, args.to_vec()),
                 Step::Call { dst, function, args } => acts.function(*dst, *function, args)?,
-                Step::Move { .. } | Step::Load { .. } | Step::LoadBoth { .. } | Step::Store { .. } | Step::InTurn(_) => {
+                Step::Move { .. }
+                | Step::Load { .. }
+                | Step::LoadBoth { .. }
+                | Step::Store { .. }
+                | Step::InTurn(_) => {
                     acts.list.push(Act::Step(step));
                 }
             }
@@ -107,12 +111,14 @@ impl<'a, 'k> Acts<'a, 'k> {
         self.list.push(Act::Compute { dst, form, args });
     }
 
-    /// The form of a choice between the two numbers that were compared, which is one instruction; like the choice it gives the last where
-    /// neither is less, or one is NaN.
+    /// The form of a choice between the two numbers that were compared, which is one instruction; like the choice it
+    /// gives the last where neither is less, or one is NaN.
     fn lesser(&self, form: Form, args: &[Reg]) -> Option<Form> {
         let (Form::Blend, &[truth, chosen, other]) = (form, args) else { return None };
         let relation = self.list.iter().rev().find_map(|act| match act {
-            Act::Compute { dst, form: Form::Compare(encode::Op::COMPARE, relation), args } if *dst == truth => Some((*relation, args)),
+            Act::Compute { dst, form: Form::Compare(encode::Op::COMPARE, relation), args } if *dst == truth => {
+                Some((*relation, args))
+            }
             Act::Compute { .. } | Act::Step(_) => None,
         });
         let (relation, compared) = relation?;

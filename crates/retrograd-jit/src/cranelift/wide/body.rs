@@ -34,7 +34,8 @@ const END: Gpr = Gpr(2);
 const SAVED: [Gpr; 6] = [Gpr(3), Gpr(5), Gpr(12), Gpr(13), Gpr(14), Gpr(15)];
 
 /// Those for addresses.
-const POINTERS: [Gpr; 12] = [Gpr(0), Gpr(1), Gpr(8), Gpr(9), Gpr(10), Gpr(11), Gpr(3), Gpr(5), Gpr(12), Gpr(13), Gpr(14), Gpr(15)];
+const POINTERS: [Gpr; 12] =
+    [Gpr(0), Gpr(1), Gpr(8), Gpr(9), Gpr(10), Gpr(11), Gpr(3), Gpr(5), Gpr(12), Gpr(13), Gpr(14), Gpr(15)];
 
 /// How many of them hold an address through the whole loop.
 const LASTING: usize = 7;
@@ -123,8 +124,10 @@ pub(super) struct Body<'a, 'k, 'b> {
 /// The function of a loop, if every statement has a form.
 pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<Written> {
     let folds = vec_loop.folds.len();
-    let combines: Vec<Combine> = vec_loop.folds.iter().map(|fold| combine(fold, lower.dtype(fold.src))).collect::<Option<_>>()?;
-    let truths = combines.iter().filter(|combine| matches!(combine, Combine::Truths(..) | Combine::Extremes(..))).count();
+    let combines: Vec<Combine> =
+        vec_loop.folds.iter().map(|fold| combine(fold, lower.dtype(fold.src))).collect::<Option<_>>()?;
+    let truths =
+        combines.iter().filter(|combine| matches!(combine, Combine::Truths(..) | Combine::Extremes(..))).count();
     let acts = Acts::new(lower, vec_loop)?;
     if folds > MOST_FOLDS || truths > MOST_TRUTHS || !fits(lower, vec_loop, &acts) {
         return None;
@@ -133,7 +136,11 @@ pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<W
     let crowded = Body::new(lower, vec_loop, &acts).written(&combines, 0, &SAVED);
     let saved: Vec<Gpr> = SAVED.into_iter().filter(|register| crowded.touched.contains(register)).collect();
     let body = Body::new(lower, vec_loop, &acts).written(&combines, VECTORS - crowded.most_vectors, &saved);
-    (body.words.len() <= MOST_WORDS).then(|| Written { code: body.assembler.finish(), words: body.words, bytes: body.slots as u64 })
+    (body.words.len() <= MOST_WORDS).then(|| Written {
+        code: body.assembler.finish(),
+        words: body.words,
+        bytes: body.slots as u64,
+    })
 }
 
 /// Whether all acts are on values that have a form, each assigned once.
@@ -149,18 +156,26 @@ fn fits(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>) -> b
             }
     };
     let regs = acts.list.iter().flat_map(|act| act.reads()).chain(vec_loop.folds.iter().map(|fold| fold.src));
-    let once = acts.list.iter().flat_map(|act| act.assigns()).all(|reg| assigned.insert(reg) && !vec_loop.is_uniform(reg) && known(reg));
+    let once = acts
+        .list
+        .iter()
+        .flat_map(|act| act.assigns())
+        .all(|reg| assigned.insert(reg) && !vec_loop.is_uniform(reg) && known(reg));
     let mut regs = regs.filter(|&reg| reg != vec_loop.index);
     let formed = vec_loop.steps.iter().all(|step| match step {
         Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::LoadBoth { .. } => true,
-        Step::Load { access, .. } | Step::Store { access, .. } => access.ty != DType::Bool && (access.is_apart() || access.stride != 0),
+        Step::Load { access, .. } | Step::Store { access, .. } => {
+            access.ty != DType::Bool && (access.is_apart() || access.stride != 0)
+        }
         Step::InTurn(turns) => turns.iter().all(|(access, turn, _)| match turn.op {
             None => access.ty != DType::Bool,
             Some(Scalar::Add) => access.ty == DType::F64,
             Some(_) => false,
         }),
     });
-    once && formed && regs.all(known) && vec_loop.steps.iter().flat_map(Step::accesses).all(|access| reaches(access, 2 * u64::from(LANES)))
+    once && formed
+        && regs.all(known)
+        && vec_loop.steps.iter().flat_map(Step::accesses).all(|access| reaches(access, 2 * u64::from(LANES)))
 }
 
 /// Negated numbers that only `fma` reads: it negates by itself.
@@ -193,15 +208,24 @@ fn live(vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>, negated: &BTreeMap<Reg, Reg
     live
 }
 
-fn uses(vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>, live: &[usize], negated: &BTreeMap<Reg, Reg>) -> BTreeMap<Reg, Vec<usize>> {
+fn uses(
+    vec_loop: &VecLoop<'_>,
+    acts: &Acts<'_, '_>,
+    live: &[usize],
+    negated: &BTreeMap<Reg, Reg>,
+) -> BTreeMap<Reg, Vec<usize>> {
     let mut uses: BTreeMap<Reg, Vec<usize>> = BTreeMap::new();
     let mut rows = BTreeSet::new();
     for &position in live {
         let act = &acts.list[position];
         // The offsets of a row are computed where they are first read, and then lie in memory.
         let new = |access: &&Access| rows.insert((access.scattered.clone(), access.stride));
-        let terms: Vec<Reg> =
-            act.accesses().into_iter().filter(new).flat_map(|access| access.scattered.iter().map(|&(reg, _)| reg)).collect();
+        let terms: Vec<Reg> = act
+            .accesses()
+            .into_iter()
+            .filter(new)
+            .flat_map(|access| access.scattered.iter().map(|&(reg, _)| reg))
+            .collect();
         for reg in terms.into_iter().chain(act.operands()) {
             uses.entry(negated.get(&reg).copied().unwrap_or(reg)).or_default().push(position);
         }
@@ -244,7 +268,8 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         }
     }
 
-    /// The whole function, with so many numbers in registers that all lanes share, and registers that it gives back as they were.
+    /// The whole function, with so many numbers in registers that all lanes share, and registers that it gives back as
+    /// they were.
     fn written(mut self, combines: &[Combine], shared: usize, saved: &[Gpr]) -> Self {
         saved.iter().for_each(|&register| self.assembler.push(register));
         self.lasting_pointers();
@@ -358,7 +383,8 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
     /// The next eight steps begin with nothing in registers.
     fn forget(&mut self) {
         let homes = std::mem::take(&mut self.homes);
-        self.free_slots.extend(homes.values().filter_map(|home| home.slot).chain(self.rows.drain(..).map(|row| row.slot)));
+        self.free_slots
+            .extend(homes.values().filter_map(|home| home.slot).chain(self.rows.drain(..).map(|row| row.slot)));
         for holder in self.vectors.iter_mut().chain(&mut self.masks) {
             if let Holder::Value(_) = holder {
                 *holder = Holder::Free;
@@ -382,7 +408,9 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
                 self.bind(*dst, to);
             }
             Step::Load { dst, access, .. } => self.load(*dst, access),
-            Step::LoadBoth { dst, access } => self.load_both(dst.map(|dst| dst.filter(|dst| self.uses.contains_key(dst))), access),
+            Step::LoadBoth { dst, access } => {
+                self.load_both(dst.map(|dst| dst.filter(|dst| self.uses.contains_key(dst))), access)
+            }
             Step::Store { access, src } => self.store(access, *src),
             Step::InTurn(turns) => self.in_turn(turns),
         }
@@ -392,7 +420,11 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         match form {
             Form::Two(op, order) => {
                 let held = |reg: Reg| self.homes.get(&reg).is_some_and(|home| home.register.is_some());
-                let (a, b) = if order == Order::Any && held(args[1]) && !held(args[0]) { (args[1], args[0]) } else { (args[0], args[1]) };
+                let (a, b) = if order == Order::Any && held(args[1]) && !held(args[0]) {
+                    (args[1], args[0])
+                } else {
+                    (args[0], args[1])
+                };
                 let (a, b) = (self.number(a), self.operand(b));
                 self.result(op, dst, Some(a), b, None);
             }
@@ -457,7 +489,8 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
     /// The machine prefers numbers; where one is NaN, their sum is, too.
     fn extreme(&mut self, which: u8, dst: Reg, a: Reg, b: Reg) {
         let (a, b, to, nan) = (self.number(a), self.operand(b), self.take(), self.take_mask());
-        self.assembler.instruction(Instruction { immediate: Some(which), ..Instruction::long(Op::RANGE, to, Some(a), b) });
+        self.assembler
+            .instruction(Instruction { immediate: Some(which), ..Instruction::long(Op::RANGE, to, Some(a), b) });
         let compare = Instruction::long(Op::COMPARE, Vector(nan.0), Some(a), b);
         self.assembler.instruction(Instruction { immediate: Some(UNORDERED), ..compare });
         self.assembler.instruction(Instruction { mask: Some(nan), ..Instruction::long(Op::ADD, to, Some(a), b) });
@@ -524,7 +557,16 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
 impl Instruction {
     /// Of whole vectors.
     pub(super) fn long(op: Op, first: Vector, middle: Option<Vector>, last: Operand) -> Instruction {
-        Instruction { op, length: Length::Long, first: first.0, middle, last, mask: None, clears: false, immediate: None }
+        Instruction {
+            op,
+            length: Length::Long,
+            first: first.0,
+            middle,
+            last,
+            mask: None,
+            clears: false,
+            immediate: None,
+        }
     }
 
     /// Of two numbers, or one.

@@ -1,6 +1,7 @@
 //! Instructions of x86-64 as bytes: those of AVX-512 that vector loops are made of, and the few others around them.
 //!
-//! Intel's manual, volume 2: EVEX (section 2.7), VEX (2.3.5), ModR/M and SIB (2.1.5). Displacements always have 32 bits.
+//! Intel's manual, volume 2: EVEX (section 2.7), VEX (2.3.5), ModR/M and SIB (2.1.5). Displacements always have 32
+//! bits.
 
 /// A general register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,8 @@ pub(super) enum Operand {
     Same(Memory),
 }
 
-/// An instruction of vectors whose lanes have 64 bits: the map of its opcode, its prefix (1 is 66, 2 is F3, 3 is F2), its opcode.
+/// An instruction of vectors whose lanes have 64 bits: the map of its opcode, its prefix (1 is 66, 2 is F3, 3 is F2),
+/// its opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Op(u8, u8, u8);
 
@@ -207,7 +209,8 @@ impl Assembler {
         self.code.push(not(it.first >> 3, 7) | not(x, 6) | not(b, 5) | not(it.first >> 4, 4) | map);
         self.code.push(0x80 | (!middle & 15) << 3 | 4 | prefix);
         let mask = it.mask.map_or(0, |mask| mask.0);
-        self.code.push(u8::from(it.clears) << 7 | (it.length as u8) << 5 | u8::from(same) << 4 | not(middle >> 4, 3) | mask);
+        self.code
+            .push(u8::from(it.clears) << 7 | (it.length as u8) << 5 | u8::from(same) << 4 | not(middle >> 4, 3) | mask);
         self.code.push(opcode);
         let fix = match it.last {
             Operand::Register(Vector(last)) => {
@@ -232,7 +235,9 @@ impl Assembler {
             None if base.0 & 7 != 4 => self.code.push(0x80 | register | base.0 & 7),
             // Register 4 as an index means none.
             None => self.code.extend([0x80 | register | 4, 4 << 3 | base.0 & 7]),
-            Some((index, scale)) => self.code.extend([0x80 | register | 4, scale << 6 | (index.0 & 7) << 3 | base.0 & 7]),
+            Some((index, scale)) => {
+                self.code.extend([0x80 | register | 4, scale << 6 | (index.0 & 7) << 3 | base.0 & 7])
+            }
         }
         self.code.extend(memory.offset.to_le_bytes());
         None
@@ -270,7 +275,11 @@ impl Assembler {
 
     /// An instruction of 64 bits on a general register and memory or another register.
     fn general(&mut self, opcode: u8, register: Gpr, last: Gpr) {
-        self.code.extend([0x48 | register.0 >> 3 << 2 | last.0 >> 3, opcode, 0xc0 | (register.0 & 7) << 3 | last.0 & 7]);
+        self.code.extend([
+            0x48 | register.0 >> 3 << 2 | last.0 >> 3,
+            opcode,
+            0xc0 | (register.0 & 7) << 3 | last.0 & 7,
+        ]);
     }
 
     pub(super) fn load_word(&mut self, to: Gpr, from: Memory) {
@@ -382,7 +391,8 @@ mod tests {
         let multiply = long(Op::MUL, 9, Some(2), Operand::Same(Memory::at(Gpr(7), 40)));
         assert_eq!(bytes(|a| a.instruction(multiply)), [0x62, 0x71, 0xed, 0x58, 0x59, 0x8f, 0x28, 0, 0, 0]);
         // vfnmadd132pd %zmm10,%zmm3,%zmm20
-        let fused = long(fused(Overwrites::FactorAddsMiddle, [true, false]), 20, Some(3), Operand::Register(Vector(10)));
+        let fused =
+            long(fused(Overwrites::FactorAddsMiddle, [true, false]), 20, Some(3), Operand::Register(Vector(10)));
         assert_eq!(bytes(|a| a.instruction(fused)), [0x62, 0xc2, 0xe5, 0x48, 0x9c, 0xe2]);
         // vblendmpd %zmm21,%zmm20,%zmm3{%k3}
         let blend = Instruction { mask: Some(Mask(3)), ..long(Op::BLEND, 3, Some(20), Operand::Register(Vector(21))) };

@@ -22,7 +22,9 @@ impl Body<'_, '_, '_> {
     pub(super) fn begin_fold(&mut self, combine: Combine) -> Partials {
         match combine {
             Combine::Numbers(op, unit) => Partials::Numbers(op, self.begin_numbers(unit)),
-            Combine::Extremes(which, unit) => Partials::Extremes(which, self.begin_numbers(unit), self.begin_truths(false)),
+            Combine::Extremes(which, unit) => {
+                Partials::Extremes(which, self.begin_numbers(unit), self.begin_truths(false))
+            }
             Combine::Truths(op, unit) => Partials::Truths(op, unit, self.begin_truths(unit)),
         }
     }
@@ -49,7 +51,8 @@ impl Body<'_, '_, '_> {
             Partials::Numbers(op, partials) => self.halves(op, None, partials),
             Partials::Extremes(which, partials, nan) => {
                 let all = self.halves(Op::RANGE, Some(which), partials);
-                let (none, not_a_number) = (self.assembler.jump_if_none(nan), self.assembler.constants(&[f64::NAN.to_bits()]));
+                let (none, not_a_number) =
+                    (self.assembler.jump_if_none(nan), self.assembler.constants(&[f64::NAN.to_bits()]));
                 self.copy(all, Operand::Same(not_a_number));
                 self.assembler.land(none);
                 all

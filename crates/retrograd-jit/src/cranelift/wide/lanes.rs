@@ -40,14 +40,19 @@ impl Body<'_, '_, '_> {
         self.bind(dst, all);
     }
 
-    /// Two numbers of each lane: those of even lanes and those of odd ones, whose lower and upper numbers then come together.
+    /// Two numbers of each lane: those of even lanes and those of odd ones, whose lower and upper numbers then come
+    /// together.
     pub(super) fn load_both(&mut self, dst: [Option<Reg>; 2], access: &Access) {
         self.row(access);
         let [even, odd] = [self.take(), self.take()];
         for lane in 0..self.lanes {
             let to = if lane % 2 == 0 { even } else { odd };
             let from = self.lane(access, lane);
-            if lane < 2 { self.short(Op::LOAD, to, None, from) } else { self.insert(to, lane / 2, Operand::Memory(from)) }
+            if lane < 2 {
+                self.short(Op::LOAD, to, None, from)
+            } else {
+                self.insert(to, lane / 2, Operand::Memory(from))
+            }
         }
         if let Some(dst) = dst[0] {
             let lower = self.take();
@@ -92,8 +97,10 @@ impl Body<'_, '_, '_> {
     pub(super) fn in_turn(&mut self, turns: &[(Access, &Turn, Option<&Turn>)]) {
         // The values are looked at one after the other.
         let reads = std::mem::take(&mut self.pinned);
-        let sources: Vec<[i32; 2]> =
-            turns.iter().map(|(access, turn, after)| self.source(access, turn.src, after.map(|after| after.src))).collect();
+        let sources: Vec<[i32; 2]> = turns
+            .iter()
+            .map(|(access, turn, after)| self.source(access, turn.src, after.map(|after| after.src)))
+            .collect();
         let number = self.take();
         for lane in 0..self.lanes {
             for ((access, turn, after), slots) in turns.iter().zip(&sources) {
@@ -148,7 +155,11 @@ impl Body<'_, '_, '_> {
     /// Eight numbers side by side.
     fn whole(&mut self, access: &Access) -> Memory {
         let base = self.base(access.base);
-        Memory { base: Base::Register(base), index: Some((INDEX, 3)), offset: access.offset + self.part.cast_signed() * BYTES }
+        Memory {
+            base: Base::Register(base),
+            index: Some((INDEX, 3)),
+            offset: access.offset + self.part.cast_signed() * BYTES,
+        }
     }
 
     /// The number of one lane.

@@ -1,8 +1,9 @@
 //! Vector loops in vectors of 512 bits, where the machine has them: Cranelift has none but those of 128.
 //!
-//! A loop whose statements all have a form here, functions like `exp` in line, is a function of its own, which we write ourselves: the memory that
-//! it works in, its first step, and the one after its last. Before a call, that memory gets the addresses and numbers that the loop reads from
-//! outside; after it, the results of its reductions are there. A call is a whole chunk of an ordered reduction.
+//! A loop whose statements all have a form here, functions like `exp` in line, is a function of its own, which we write
+//! ourselves: the memory that it works in, its first step, and the one after its last. Before a call, that memory gets
+//! the addresses and numbers that the loop reads from outside; after it, the results of its reductions are there. A
+//! call is a whole chunk of an ordered reduction.
 
 mod acts;
 mod body;
@@ -30,7 +31,9 @@ const LEAST_IN_LINE: u64 = 4;
 /// Whether this machine has the instructions.
 pub(super) fn is_there() -> bool {
     #[cfg(target_arch = "x86_64")]
-    let there = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl");
+    let there = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
     #[cfg(not(target_arch = "x86_64"))]
     let there = false;
     there
@@ -50,7 +53,8 @@ pub(super) fn function(lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Opt
         return None;
     }
     let written = written(lower, vec_loop)?;
-    let signature = Signature { params: vec![AbiParam::new(types::I64); 3], returns: vec![], call_conv: CallConv::SystemV };
+    let signature =
+        Signature { params: vec![AbiParam::new(types::I64); 3], returns: vec![], call_conv: CallConv::SystemV };
     let function = lower.module.declare_anonymous_function(&signature).expect("a function without a name");
     lower.module.define_function_bytes(function, 64, &written.code, &[]).expect("memory for machine code");
     Some(Wide { function, words: written.words, bytes: written.bytes })

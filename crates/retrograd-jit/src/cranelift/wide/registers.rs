@@ -1,7 +1,7 @@
 //! Which value is in which register, and what waits in memory.
 //!
-//! The body of a loop is straight code, so that who is needed last is known: when registers run out, that value goes to memory. Numbers that are
-//! the same for all lanes are read from memory where they are used, which costs no register.
+//! The body of a loop is straight code, so that who is needed last is known: when registers run out, that value goes to
+//! memory. Numbers that are the same for all lanes are read from memory where they are used, which costs no register.
 
 use cranelift_codegen::ir::Value;
 use retrograd_compiler::fuse::kernel::Reg;
@@ -172,7 +172,8 @@ impl Body<'_, '_, '_> {
             register
         });
         self.vectors[register] = Holder::Taken;
-        self.most_vectors = self.most_vectors.max(self.vectors.iter().filter(|holder| **holder != Holder::Free).count());
+        self.most_vectors =
+            self.most_vectors.max(self.vectors.iter().filter(|holder| **holder != Holder::Free).count());
         Vector(register as u8)
     }
 
@@ -197,7 +198,9 @@ impl Body<'_, '_, '_> {
             Holder::Value(reg) if !self.pinned.contains(reg) => Some((register, *reg)),
             Holder::Value(_) | Holder::Free | Holder::Taken => None,
         });
-        movable.max_by_key(|&(_, reg)| self.next_use(reg)).expect("a statement reads fewer values than there are registers")
+        movable
+            .max_by_key(|&(_, reg)| self.next_use(reg))
+            .expect("a statement reads fewer values than there are registers")
     }
 
     pub(super) fn free(&mut self, register: Vector) {
@@ -216,7 +219,8 @@ impl Body<'_, '_, '_> {
         self.bind(dst, Vector(home.register.expect("what is overwritten is in a register")));
     }
 
-    /// Those that the statement reads for the last time give their registers back; they are there until another is written.
+    /// Those that the statement reads for the last time give their registers back; they are there until another is
+    /// written.
     pub(super) fn retire(&mut self) {
         for k in 0..self.pinned.len() {
             let reg = self.pinned[k];

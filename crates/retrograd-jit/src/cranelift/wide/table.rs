@@ -59,7 +59,8 @@ pub(super) const GREATER: u8 = 0x1e;
 /// Rounds as the two lower bits say, without an exception.
 const ROUND_BY: u8 = 8;
 
-/// The form of `op`, where `ty` is the type of its last argument; `None` where there is none, and Cranelift's vectors are taken.
+/// The form of `op`, where `ty` is the type of its last argument; `None` where there is none, and Cranelift's vectors
+/// are taken.
 pub(super) fn form(op: Scalar, ty: DType) -> Option<Form> {
     match ty {
         DType::F64 => of_floats(op),
@@ -120,8 +121,16 @@ fn of_integers(op: Scalar) -> Option<Form> {
         Scalar::Select => Form::Blend,
         Scalar::Convert(DType::F64) => Form::One(Op::TO_FLOATS, None),
         Scalar::Div | Scalar::Rem | Scalar::Fma | Scalar::Neg | Scalar::Abs | Scalar::Sign => return None,
-        Scalar::Clamp | Scalar::Sqrt | Scalar::Floor | Scalar::Ceil | Scalar::Round | Scalar::Trunc | Scalar::CopySign => return None,
-        Scalar::Call(_) | Scalar::IsNan | Scalar::IsFinite | Scalar::Shl | Scalar::Shr | Scalar::Convert(_) => return None,
+        Scalar::Clamp
+        | Scalar::Sqrt
+        | Scalar::Floor
+        | Scalar::Ceil
+        | Scalar::Round
+        | Scalar::Trunc
+        | Scalar::CopySign => return None,
+        Scalar::Call(_) | Scalar::IsNan | Scalar::IsFinite | Scalar::Shl | Scalar::Shr | Scalar::Convert(_) => {
+            return None;
+        }
     })
 }
 
@@ -134,10 +143,28 @@ fn of_truths(op: Scalar) -> Option<Form> {
         Scalar::Not => Form::NotMask,
         Scalar::Convert(DType::F64) => Form::OfTruth(1.0f64.to_bits()),
         Scalar::Convert(DType::I64) => Form::OfTruth(1),
-        Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Rem | Scalar::Fma | Scalar::Neg | Scalar::Abs => return None,
-        Scalar::Sign | Scalar::Min | Scalar::Max | Scalar::Clamp | Scalar::Sqrt | Scalar::Floor | Scalar::Ceil => return None,
-        Scalar::Round | Scalar::Trunc | Scalar::CopySign | Scalar::Call(_) | Scalar::IsNan | Scalar::IsFinite => return None,
-        Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Shl | Scalar::Shr | Scalar::Select | Scalar::Convert(_) => return None,
+        Scalar::Add
+        | Scalar::Sub
+        | Scalar::Mul
+        | Scalar::Div
+        | Scalar::Rem
+        | Scalar::Fma
+        | Scalar::Neg
+        | Scalar::Abs => return None,
+        Scalar::Sign | Scalar::Min | Scalar::Max | Scalar::Clamp | Scalar::Sqrt | Scalar::Floor | Scalar::Ceil => {
+            return None;
+        }
+        Scalar::Round | Scalar::Trunc | Scalar::CopySign | Scalar::Call(_) | Scalar::IsNan | Scalar::IsFinite => {
+            return None;
+        }
+        Scalar::Lt
+        | Scalar::Le
+        | Scalar::Gt
+        | Scalar::Ge
+        | Scalar::Shl
+        | Scalar::Shr
+        | Scalar::Select
+        | Scalar::Convert(_) => return None,
     })
 }
 

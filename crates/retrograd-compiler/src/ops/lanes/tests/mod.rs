@@ -36,9 +36,16 @@ fn patterns() -> impl Iterator<Item = f64> {
     (0..200_000u64).map(|i| f64::from_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
-/// Ours is hardly more than one ULP from the truth, std's by its own account `std_error`; so they are at most that many steps apart.
+/// Ours is hardly more than one ULP from the truth, std's by its own account `std_error`; so they are at most that many
+/// steps apart.
 #[track_caller]
-fn check_against_std(name: &str, ours: fn(f64) -> f64, std: fn(f64) -> f64, std_error: u64, points: impl Iterator<Item = f64>) {
+fn check_against_std(
+    name: &str,
+    ours: fn(f64) -> f64,
+    std: fn(f64) -> f64,
+    std_error: u64,
+    points: impl Iterator<Item = f64>,
+) {
     for x in points {
         assert!(steps(ours(x), std(x)) <= std_error, "{name}({x:e}) is {:e}, std says {:e}", ours(x), std(x));
     }
@@ -64,7 +71,8 @@ fn check_binary_against_std(
 ) {
     for (x, y) in points {
         let (ours, std) = (ours(x, y), std(x, y));
-        let close = steps(ours, std) <= std_error && (ours.is_sign_negative() == std.is_sign_negative() || std.is_nan());
+        let close =
+            steps(ours, std) <= std_error && (ours.is_sign_negative() == std.is_sign_negative() || std.is_nan());
         assert!(close, "{name}({x:e}, {y:e}) is {ours:e}, std says {std:e}");
     }
 }
@@ -79,8 +87,24 @@ fn check_binary(name: &str, ours: fn(f64, f64) -> f64, table: &[(f64, f64, f64)]
 
 /// Numbers at which functions of two arguments have special cases, each with each.
 fn special_pairs() -> impl Iterator<Item = (f64, f64)> {
-    let positive =
-        [0.0, TINY, 1e-310, 1e-300, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 11.0, 4503599627370497.0, 9007199254740991.0, 1e300, f64::MAX, INF];
+    let positive = [
+        0.0,
+        TINY,
+        1e-310,
+        1e-300,
+        0.3,
+        0.5,
+        1.0,
+        1.5,
+        2.0,
+        3.0,
+        11.0,
+        4503599627370497.0,
+        9007199254740991.0,
+        1e300,
+        f64::MAX,
+        INF,
+    ];
     let all: Vec<f64> = positive.into_iter().flat_map(|x| [x, -x]).chain([NAN]).collect();
     let second = all.clone();
     all.into_iter().flat_map(move |x| second.clone().into_iter().map(move |y| (x, y)))
@@ -89,7 +113,9 @@ fn special_pairs() -> impl Iterator<Item = (f64, f64)> {
 /// Pairs of any magnitudes, of like magnitudes, and of those that programs mostly hold.
 fn pairs() -> impl Iterator<Item = (f64, f64)> {
     let any = patterns().zip(patterns().skip(77_777));
-    let like = patterns().zip(patterns().skip(5)).map(|(x, y)| (x, x * f64::from_bits(y.to_bits() & MANTISSA | 1.0f64.to_bits())));
+    let like = patterns()
+        .zip(patterns().skip(5))
+        .map(|(x, y)| (x, x * f64::from_bits(y.to_bits() & MANTISSA | 1.0f64.to_bits())));
     let usual = sweep(0.01, 10.0, 50_000).zip(sweep(-10.0, 10.0, 50_000).cycle_by(7_919));
     special_pairs().chain(any).chain(like).chain(usual)
 }
@@ -142,7 +168,15 @@ fn special_values_are_exact() {
         check(
             name,
             function,
-            &[(0.0, zero), (-0.0, minus_zero), (INF, inf), (-INF, minus_inf), (f64::MAX, max), (f64::MIN, min), (1.0, one)],
+            &[
+                (0.0, zero),
+                (-0.0, minus_zero),
+                (INF, inf),
+                (-INF, minus_inf),
+                (f64::MAX, max),
+                (f64::MIN, min),
+                (1.0, one),
+            ],
         );
         check(name, function, &[(NAN, NAN), (-NAN, NAN), (other_nan, NAN)]);
     }
@@ -192,7 +226,11 @@ fn domains_end_where_they_should() {
 fn exp_is_right_where_it_underflows_and_overflows() {
     check("exp", exp, &[(-745.1332191019411, 5e-324), (-745.1332191019412, 0.0), (-745.0, 5e-324), (-740.0, 4.2e-322)]);
     check("exp", exp, &[(-708.3964185322641, 2.2250738585072626e-308), (-708.4, 2.217119081664265e-308)]);
-    check("exp", exp, &[(709.782712893384, 1.7976931348622732e308), (709.7827128933841, INF), (710.0, INF), (-746.0, 0.0)]);
+    check(
+        "exp",
+        exp,
+        &[(709.782712893384, 1.7976931348622732e308), (709.7827128933841, INF), (710.0, INF), (-746.0, 0.0)],
+    );
 }
 
 #[test]
@@ -240,7 +278,11 @@ fn hard_arguments_give_what_mpfr_gives() {
     }
     for (name, function, table) in reference::BINARY {
         for &(x, y, expected) in *table {
-            assert!(steps(function(x, y), expected) <= 1, "{name}({x:e}, {y:e}) is {:e}, not {expected:e}", function(x, y));
+            assert!(
+                steps(function(x, y), expected) <= 1,
+                "{name}({x:e}, {y:e}) is {:e}, not {expected:e}",
+                function(x, y)
+            );
         }
     }
 }
@@ -273,11 +315,34 @@ fn results_are_close_to_std() {
     check_against_std("exp", exp, f64::exp, 1, sweep(-750.0, 712.0, 200_000).chain(around_0()));
     check_against_std("exp2", exp2, f64::exp2, 1, sweep(-1080.0, 1025.0, 200_000).chain(around_0()));
     check_against_std("expm1", expm1, f64::exp_m1, 1, sweep(-40.0, 712.0, 200_000).chain(around_0()));
-    check_against_std("log", log, f64::ln, 1, sweep(0.0, 4.0, 200_000).chain(sweep(0.99, 1.01, 100_000)).chain(patterns()));
-    check_against_std("log2", log2, f64::log2, 1, sweep(0.0, 4.0, 200_000).chain(sweep(0.99, 1.01, 100_000)).chain(patterns()));
-    check_against_std("log10", log10, f64::log10, 2, sweep(0.0, 4.0, 200_000).chain(sweep(0.99, 1.01, 100_000)).chain(patterns()));
+    check_against_std(
+        "log",
+        log,
+        f64::ln,
+        1,
+        sweep(0.0, 4.0, 200_000).chain(sweep(0.99, 1.01, 100_000)).chain(patterns()),
+    );
+    check_against_std(
+        "log2",
+        log2,
+        f64::log2,
+        1,
+        sweep(0.0, 4.0, 200_000).chain(sweep(0.99, 1.01, 100_000)).chain(patterns()),
+    );
+    check_against_std(
+        "log10",
+        log10,
+        f64::log10,
+        2,
+        sweep(0.0, 4.0, 200_000).chain(sweep(0.99, 1.01, 100_000)).chain(patterns()),
+    );
     check_against_std("log1p", log1p, f64::ln_1p, 1, sweep(-1.0, 10.0, 200_000).chain(around_0()));
-    let angles = || sweep(-10.0, 10.0, 100_000).chain(sweep(-1e6, 1e6, 100_000)).chain(sweep(1e12, 1.2e12, 10_000)).chain(patterns());
+    let angles = || {
+        sweep(-10.0, 10.0, 100_000)
+            .chain(sweep(-1e6, 1e6, 100_000))
+            .chain(sweep(1e12, 1.2e12, 10_000))
+            .chain(patterns())
+    };
     check_against_std("sin", sin, f64::sin, 1, angles());
     check_against_std("cos", cos, f64::cos, 1, angles());
     check_against_std("tan", tan, f64::tan, 1, angles());
@@ -287,7 +352,13 @@ fn results_are_close_to_std() {
     check_against_std("sinh", sinh, f64::sinh, 2, sweep(-712.0, 712.0, 100_000).chain(around_0()));
     check_against_std("cosh", cosh, f64::cosh, 2, sweep(-712.0, 712.0, 100_000).chain(around_0()));
     check_against_std("tanh", tanh, f64::tanh, 3, sweep(-23.0, 23.0, 100_000).chain(around_0()));
-    check_against_std("asinh", asinh, f64::asinh, 3, sweep(-23.0, 23.0, 100_000).chain(around_0().filter(|x| x.abs() < 1e300)));
+    check_against_std(
+        "asinh",
+        asinh,
+        f64::asinh,
+        3,
+        sweep(-23.0, 23.0, 100_000).chain(around_0().filter(|x| x.abs() < 1e300)),
+    );
     check_against_std("acosh", acosh, f64::acosh, 3, sweep(2.0, 23.0, 100_000));
     check_against_std("atanh", atanh, f64::atanh, 3, around_0().filter(|x| x.abs() < 0.5));
     check_against_std("cbrt", cbrt, f64::cbrt, 1, sweep(-10.0, 10.0, 100_000).chain(patterns()));
@@ -298,7 +369,9 @@ fn results_are_close_to_std() {
 
 #[test]
 fn exact_functions_are_those_of_std() {
-    let halves = sweep(-50.0, 50.0, 400).chain(sweep(4503599627370490.0, 4503599627370506.0, 32)).chain(sweep(-3.0, 3.0, 10_000));
+    let halves = sweep(-50.0, 50.0, 400)
+        .chain(sweep(4503599627370490.0, 4503599627370506.0, 32))
+        .chain(sweep(-3.0, 3.0, 10_000));
     for x in halves.chain(patterns()).filter(|x| !x.is_nan()) {
         check("floor", floor, &[(x, x.floor())]);
         check("ceil", ceil, &[(x, x.ceil())]);
@@ -334,27 +407,61 @@ fn min_and_max_take_zeros_by_sign_and_pass_on_nan() {
 
 #[test]
 fn powers_have_the_special_cases_of_ieee_754() {
-    check_binary("pow", pow, &[(NAN, 0.0, 1.0), (NAN, -0.0, 1.0), (1.0, NAN, 1.0), (-1.0, NAN, NAN), (0.0, NAN, NAN), (NAN, 1.0, NAN)]);
+    check_binary(
+        "pow",
+        pow,
+        &[(NAN, 0.0, 1.0), (NAN, -0.0, 1.0), (1.0, NAN, 1.0), (-1.0, NAN, NAN), (0.0, NAN, NAN), (NAN, 1.0, NAN)],
+    );
     check_binary(
         "pow",
         pow,
         &[(-1.0, INF, 1.0), (-1.0, -INF, 1.0), (0.5, INF, 0.0), (0.5, -INF, INF), (-2.0, INF, INF), (-2.0, -INF, 0.0)],
     );
-    check_binary("pow", pow, &[(0.0, -3.0, INF), (-0.0, -3.0, -INF), (-0.0, -2.0, INF), (-0.0, -2.5, INF), (-0.0, -INF, INF)]);
-    check_binary("pow", pow, &[(0.0, 3.0, 0.0), (-0.0, 3.0, -0.0), (-0.0, 2.0, 0.0), (-0.0, 2.5, 0.0), (-0.0, INF, 0.0)]);
     check_binary(
         "pow",
         pow,
-        &[(-INF, 3.0, -INF), (-INF, 2.0, INF), (-INF, 2.5, INF), (-INF, -3.0, -0.0), (-INF, -2.0, 0.0), (-INF, -2.5, 0.0)],
+        &[(0.0, -3.0, INF), (-0.0, -3.0, -INF), (-0.0, -2.0, INF), (-0.0, -2.5, INF), (-0.0, -INF, INF)],
     );
     check_binary(
         "pow",
         pow,
-        &[(INF, TINY, INF), (INF, -TINY, 0.0), (-2.0, 0.5, NAN), (-TINY, 0.5, NAN), (-1.0, 0.5, NAN), (-2.0, 3.0, -8.0)],
+        &[(0.0, 3.0, 0.0), (-0.0, 3.0, -0.0), (-0.0, 2.0, 0.0), (-0.0, 2.5, 0.0), (-0.0, INF, 0.0)],
+    );
+    check_binary(
+        "pow",
+        pow,
+        &[
+            (-INF, 3.0, -INF),
+            (-INF, 2.0, INF),
+            (-INF, 2.5, INF),
+            (-INF, -3.0, -0.0),
+            (-INF, -2.0, 0.0),
+            (-INF, -2.5, 0.0),
+        ],
+    );
+    check_binary(
+        "pow",
+        pow,
+        &[
+            (INF, TINY, INF),
+            (INF, -TINY, 0.0),
+            (-2.0, 0.5, NAN),
+            (-TINY, 0.5, NAN),
+            (-1.0, 0.5, NAN),
+            (-2.0, 3.0, -8.0),
+        ],
     );
     // The last odd numbers, and the first where all are even.
-    check_binary("pow", pow, &[(-1.0, 9007199254740991.0, -1.0), (-1.0, 9007199254740992.0, 1.0), (-1.0, 4503599627370497.0, -1.0)]);
-    check_binary("pow", pow, &[(-1.0, 4503599627370495.5, NAN), (-1.0, f64::MAX, 1.0), (-f64::MAX, 3.0, -INF), (-f64::MAX, -3.0, -0.0)]);
+    check_binary(
+        "pow",
+        pow,
+        &[(-1.0, 9007199254740991.0, -1.0), (-1.0, 9007199254740992.0, 1.0), (-1.0, 4503599627370497.0, -1.0)],
+    );
+    check_binary(
+        "pow",
+        pow,
+        &[(-1.0, 4503599627370495.5, NAN), (-1.0, f64::MAX, 1.0), (-f64::MAX, 3.0, -INF), (-f64::MAX, -3.0, -0.0)],
+    );
 }
 
 #[test]
@@ -364,19 +471,31 @@ fn angles_and_lengths_have_the_special_cases_of_ieee_754() {
         atan2,
         &[(0.0, 0.0, 0.0), (-0.0, 0.0, -0.0), (0.0, -0.0, PI), (-0.0, -0.0, -PI), (0.0, -1.0, PI), (-0.0, -INF, -PI)],
     );
-    check_binary("atan2", atan2, &[(1.0, 0.0, FRAC_PI_2), (-1.0, -0.0, -FRAC_PI_2), (INF, 1.0, FRAC_PI_2), (-INF, -1.0, -FRAC_PI_2)]);
+    check_binary(
+        "atan2",
+        atan2,
+        &[(1.0, 0.0, FRAC_PI_2), (-1.0, -0.0, -FRAC_PI_2), (INF, 1.0, FRAC_PI_2), (-INF, -1.0, -FRAC_PI_2)],
+    );
     check_binary(
         "atan2",
         atan2,
         &[(INF, INF, FRAC_PI_4), (-INF, INF, -FRAC_PI_4), (INF, -INF, 3.0 * FRAC_PI_4), (-INF, -INF, -3.0 * FRAC_PI_4)],
     );
-    check_binary("atan2", atan2, &[(1.0, INF, 0.0), (-1.0, INF, -0.0), (1.0, -INF, PI), (NAN, INF, NAN), (INF, NAN, NAN), (NAN, 0.0, NAN)]);
+    check_binary(
+        "atan2",
+        atan2,
+        &[(1.0, INF, 0.0), (-1.0, INF, -0.0), (1.0, -INF, PI), (NAN, INF, NAN), (INF, NAN, NAN), (NAN, 0.0, NAN)],
+    );
     check_binary(
         "hypot",
         hypot,
         &[(INF, NAN, INF), (NAN, -INF, INF), (NAN, 0.0, NAN), (0.0, NAN, NAN), (-0.0, -0.0, 0.0), (-3.0, 0.0, 3.0)],
     );
-    check_binary("hypot", hypot, &[(TINY, 0.0, TINY), (TINY, -TINY, TINY), (f64::MAX, 0.0, f64::MAX), (f64::MAX, f64::MAX, INF)]);
+    check_binary(
+        "hypot",
+        hypot,
+        &[(TINY, 0.0, TINY), (TINY, -TINY, TINY), (f64::MAX, 0.0, f64::MAX), (f64::MAX, f64::MAX, INF)],
+    );
 }
 
 #[test]
@@ -399,8 +518,16 @@ fn both_paths_agree_beside_the_bound() {
 
 #[test]
 fn monotonic_functions_rise_at_the_seams() {
-    check_rising("exp", exp, sweep(-750.0, -700.0, 100_000).chain(sweep(-1.0, 1.0, 100_000)).chain(sweep(709.0, 711.0, 100_000)));
-    check_rising("log", log, sweep(0.0, 1e-307, 100_000).chain(sweep(0.7, 1.5, 100_000)).chain(sweep(1e308, f64::MAX, 1_000)));
+    check_rising(
+        "exp",
+        exp,
+        sweep(-750.0, -700.0, 100_000).chain(sweep(-1.0, 1.0, 100_000)).chain(sweep(709.0, 711.0, 100_000)),
+    );
+    check_rising(
+        "log",
+        log,
+        sweep(0.0, 1e-307, 100_000).chain(sweep(0.7, 1.5, 100_000)).chain(sweep(1e308, f64::MAX, 1_000)),
+    );
     check_rising("tanh", tanh, sweep(-25.0, 25.0, 200_000));
     check_rising("logistic", logistic, sweep(-750.0, -700.0, 10_000).chain(sweep(-40.0, 40.0, 200_000)));
     check_rising("erf", erf, sweep(-6.0, 6.0, 200_000));

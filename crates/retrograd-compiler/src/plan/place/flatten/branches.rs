@@ -1,4 +1,5 @@
-//! Branches: in steps that make records or read them, those of one predicate are one, so that what several of them compute is computed once.
+//! Branches: in steps that make records or read them, those of one predicate are one, so that what several of them
+//! compute is computed once.
 
 use std::collections::BTreeSet;
 
@@ -100,13 +101,19 @@ impl Flatten<'_> {
     fn close(&mut self, opened: Opened, used: &BTreeSet<Val>) -> Branch {
         let Opened { predicate, scopes: [then_scope, else_scope], ends: [then_ends, else_ends], results, .. } = opened;
         let leaving: Vec<usize> = (0..results.len()).filter(|k| used.contains(&results[*k])).collect();
-        let [(then_block, then_ends), (else_block, else_ends)] =
-            [(then_scope, then_ends), (else_scope, else_ends)].map(|(mut scope, ends)| {
+        let [(then_block, then_ends), (else_block, else_ends)] = [(then_scope, then_ends), (else_scope, else_ends)]
+            .map(|(mut scope, ends)| {
                 let ends: Vec<Val> = leaving.iter().map(|k| ends[*k]).collect();
                 let ends = self.all_in_memory(&ends, &mut scope);
                 (self.block(scope, &ends), ends)
             });
         let results = leaving.iter().map(|k| results[*k]).collect();
-        Branch { predicate, blocks: [then_block, else_block], ends: [then_ends, else_ends], results, ..Branch::on(predicate) }
+        Branch {
+            predicate,
+            blocks: [then_block, else_block],
+            ends: [then_ends, else_ends],
+            results,
+            ..Branch::on(predicate)
+        }
     }
 }

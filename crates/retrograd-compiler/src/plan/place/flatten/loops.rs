@@ -2,10 +2,13 @@
 
 use super::super::group::{self, Raw};
 use super::super::tree::{
-    Drive, Emitted, Loop, Node, Order, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
+    Drive, Emitted, Loop, Node, Order, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId, Trajectory, TrajectoryId,
+    Val, While,
 };
 use super::{Flatten, Scope};
-use crate::ir::{Array, Attrs, DType, Data, ErrorKind, ForOp, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, WhileOp};
+use crate::ir::{
+    Array, Attrs, DType, Data, ErrorKind, ForOp, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, WhileOp,
+};
 use crate::ops;
 use crate::plan::pair::Pair;
 use crate::plan::schedule::{Schedule, Sweep, Uses};
@@ -30,11 +33,16 @@ impl<'p> Flatten<'p> {
             scope,
         );
         let below = self.push(&ops::LT, Attrs::none(), vec![count, zero], Type::scalar(DType::Bool), pos, scope);
-        let positive = self.push(&ops::SELECT, Attrs::none(), vec![below, zero, count], Type::scalar(DType::I64), pos, scope);
+        let positive =
+            self.push(&ops::SELECT, Attrs::none(), vec![below, zero, count], Type::scalar(DType::I64), pos, scope);
         if !has_streams {
             return positive;
         }
-        let site = self.placed.fault(ErrorKind::Bounds, pos, format!("a loop of more steps than its streams have rows ({bound})"));
+        let site = self.placed.fault(
+            ErrorKind::Bounds,
+            pos,
+            format!("a loop of more steps than its streams have rows ({bound})"),
+        );
         scope.raws.push(Raw::Node(Node::Clamp { result, index: positive, last: bound as i64, site }));
         self.ranges.insert(result, (0, bound as i64));
         result
@@ -45,7 +53,8 @@ impl<'p> Flatten<'p> {
         self.defines(types).into_iter().map(|value| Emitted { value, clear: !full }).collect()
     }
 
-    /// A step over fresh parameters, of so many where a count bounds its index. `code` gets the scope, the index, the carries and the rows, and returns new carries and emitted rows.
+    /// A step over fresh parameters, of so many where a count bounds its index. `code` gets the scope, the index, the
+    /// carries and the rows, and returns new carries and emitted rows.
     fn step(
         &mut self,
         count: Option<Val>,
@@ -86,7 +95,9 @@ impl<'p> Flatten<'p> {
     fn row_types(&self, streams: &[Val]) -> Vec<(RowPlace, Type)> {
         streams
             .iter()
-            .map(|x| (RowPlace::Stream(*x), self.placed.ty(*x).row().expect("verified types: streams have a leading axis")))
+            .map(|x| {
+                (RowPlace::Stream(*x), self.placed.ty(*x).row().expect("verified types: streams have a leading axis"))
+            })
             .collect()
     }
 
@@ -108,7 +119,9 @@ impl<'p> Flatten<'p> {
         let xs = self.all_in_memory(xs, scope);
         let carry_types = self.types(&inits);
         let rows = self.row_types(&xs);
-        let step = self.step(Some(count), &carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
+        let step = self.step(Some(count), &carry_types, rows, |this, scope, i, c, x| {
+            this.body(op.body, i, c, inv, x, &emitted, scope)
+        });
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         scope.raws.push(Raw::Node(Node::For(Box::new(Loop {
@@ -153,7 +166,16 @@ impl<'p> Flatten<'p> {
             Some((self.trajectory(unwind, trips, state, decided, &[]), pair.states.clone()))
         });
         let id = held.as_ref().map(|(id, _)| *id);
-        scope.raws.push(Raw::Node(Node::While(Box::new(While { inits, results, trips, carried: vec![], cond, holds, step, held }))));
+        scope.raws.push(Raw::Node(Node::While(Box::new(While {
+            inits,
+            results,
+            trips,
+            carried: vec![],
+            cond,
+            holds,
+            step,
+            held,
+        }))));
         (id, all)
     }
 
@@ -184,7 +206,14 @@ impl<'p> Flatten<'p> {
         decided.cuts.iter().map(|cut| split(self.parted.step(op.bwd), op, cut, &self.effects)).collect()
     }
 
-    fn trajectory(&mut self, op: &UnwindOp, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
+    fn trajectory(
+        &mut self,
+        op: &UnwindOp,
+        count: Val,
+        state: Vec<Type>,
+        decided: &Way,
+        splits: &[Split],
+    ) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
         let known = self.steps_of(count);
         let (table, spill_bytes) = (decided.schedule.table(), decided.schedule.spill_bytes());
@@ -233,10 +262,12 @@ impl<'p> Flatten<'p> {
         let splits = self.splits(unwind_op, decided);
         let [uses, _] = decided.schedule.uses();
         // Only what recording needs must exist before the loop.
-        let recording: Vec<&Split> = splits.iter().zip(&uses.tape).filter(|(_, used)| **used).map(|(split, _)| split).collect();
+        let recording: Vec<&Split> =
+            splits.iter().zip(&uses.tape).filter(|(_, used)| **used).map(|(split, _)| split).collect();
         let read = |k: usize| recording.iter().any(|split| split.reads(k));
         let parameters = unwind_op.carries + unwind_op.invariants + unwind_op.streams;
-        let forward = (1..=parameters).map(|k| if k <= unwind_op.carries || read(k) { known[k] } else { Some(args[0]) });
+        let forward =
+            (1..=parameters).map(|k| if k <= unwind_op.carries || read(k) { known[k] } else { Some(args[0]) });
         let forward: Vec<Val> = forward.map(|value| value.expect("facts say what a sweep can record")).collect();
         let (starts, rest) = forward.split_at(unwind_op.carries);
         let state_types = self.types(starts);
@@ -244,7 +275,8 @@ impl<'p> Flatten<'p> {
         let (n, c0, inv, xs) = op.args(args);
         let streams = self.stream_types(op.body, op.carries, op.bound);
         // The unwind takes its count from here, so that the rows of its streams bound it too.
-        let rows = unwind_op.streams + unwind_op.emitted + unwind.results.len() - unwind_op.adjoints - unwind_op.running;
+        let rows =
+            unwind_op.streams + unwind_op.emitted + unwind.results.len() - unwind_op.adjoints - unwind_op.running;
         let count = match (xs.is_empty() && streams.is_empty(), rows == 0) {
             (true, true) => self.count(n, 0, false, &inst.pos, scope),
             (false, true) => self.count(n, op.bound, true, &inst.pos, scope),
@@ -259,7 +291,9 @@ impl<'p> Flatten<'p> {
         let carry_types = self.types(&inits);
         let advance = uses.advance.then(|| {
             let rows = self.row_types(&xs);
-            self.step(Some(count), &carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
+            self.step(Some(count), &carry_types, rows, |this, scope, i, c, x| {
+                this.body(op.body, i, c, inv, x, &emitted, scope)
+            })
         });
         let read: Vec<Val> = xs2.iter().zip(&recorded).filter(|(_, read)| **read).map(|(stream, _)| *stream).collect();
         let tape = |(split, used): (&Split, &bool)| {
@@ -308,10 +342,18 @@ impl<'p> Flatten<'p> {
     }
 
     /// An unwind: the reversal of a schedule, or a plain walk backwards where nothing is to be remembered.
-    pub(super) fn unwind(&mut self, inst: &Inst, op: &UnwindOp, args: &[Val], paired: Option<TrajectoryId>, scope: &mut Scope) -> Vec<Val> {
+    pub(super) fn unwind(
+        &mut self,
+        inst: &Inst,
+        op: &UnwindOp,
+        args: &[Val],
+        paired: Option<TrajectoryId>,
+        scope: &mut Scope,
+    ) -> Vec<Val> {
         let groups = op.args(args);
         let bwd = self.program.function(op.bwd);
-        let h_types: Vec<Type> = bwd.result_types()[op.adjoints + op.running..].iter().map(|ty| ty.stream(op.bound)).collect();
+        let h_types: Vec<Type> =
+            bwd.result_types()[op.adjoints + op.running..].iter().map(|ty| ty.stream(op.bound)).collect();
         let has_streams = !(groups.streams.is_empty() && groups.emitted.is_empty() && h_types.is_empty());
         let count = match paired {
             Some(id) => self.placed.trajectories[id.0 as usize].count,
@@ -321,15 +363,19 @@ impl<'p> Flatten<'p> {
         let inits = self.all_in_memory(&[groups.adjoints, groups.running].concat(), scope);
         let xs = self.all_in_memory(groups.streams, scope);
         let gs = self.all_in_memory(groups.emitted, scope);
-        let (carry_types, sweep) = (self.types(&inits), paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep));
+        let (carry_types, sweep) =
+            (self.types(&inits), paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let (inv, states) = (groups.invariants, groups.carries);
         let parts = Parts { op, count, inits, results, states, inv, xs: &xs, gs: &gs, emitted, carry_types };
-        let decided = (op.carries > 0).then(|| self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with"));
+        let decided =
+            (op.carries > 0).then(|| self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with"));
         let node = match decided {
             None => self.back_loop(bwd, parts),
-            Some(decided) if decided.schedule == Schedule::Nothing => self.back_loop(&self.splits(op, decided)[0].reverse, parts),
+            Some(decided) if decided.schedule == Schedule::Nothing => {
+                self.back_loop(&self.splits(op, decided)[0].reverse, parts)
+            }
             Some(decided) => self.reversal(bwd, decided, paired, parts, scope),
         };
         scope.raws.push(Raw::Node(node));
@@ -341,14 +387,32 @@ impl<'p> Flatten<'p> {
         let step = self.back_step(function, vec![], &parts);
         let Parts { count, inits, results, emitted, .. } = parts;
         let (steps, carried) = (self.steps_of(count), vec![]);
-        Node::For(Box::new(Loop { count, steps, frame: None, order: Order::Down, inits, results, emitted, carried, step }))
+        Node::For(Box::new(Loop {
+            count,
+            steps,
+            frame: None,
+            order: Order::Down,
+            inits,
+            results,
+            emitted,
+            carried,
+            step,
+        }))
     }
 
     /// The reversal of a schedule.
-    fn reversal(&mut self, bwd: &Function, decided: &Way, paired: Option<TrajectoryId>, parts: Parts<'_>, scope: &mut Scope) -> Node {
+    fn reversal(
+        &mut self,
+        bwd: &Function,
+        decided: &Way,
+        paired: Option<TrajectoryId>,
+        parts: Parts<'_>,
+        scope: &mut Scope,
+    ) -> Node {
         let splits = self.splits(parts.op, decided);
         let state_types = self.types(parts.states);
-        let trajectory = paired.unwrap_or_else(|| self.trajectory(parts.op, parts.count, state_types.clone(), decided, &splits));
+        let trajectory =
+            paired.unwrap_or_else(|| self.trajectory(parts.op, parts.count, state_types.clone(), decided, &splits));
         let [_, uses] = decided.schedule.uses();
         let restores = uses.restore || decided.sweep == Sweep::Alone;
         let starts = if restores { self.all_in_memory(parts.states, scope) } else { vec![] };
@@ -356,23 +420,45 @@ impl<'p> Flatten<'p> {
         let rows = |place: fn(usize) -> RowPlace, types: &[Type]| {
             types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>()
         };
-        let reverse =
-            |(split, used): (&Split, &bool)| used.then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &split.kept), &parts));
+        let reverse = |(split, used): (&Split, &bool)| {
+            used.then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &split.kept), &parts))
+        };
         let reverse = splits.iter().zip(&uses.reverse).map(reverse).collect();
         let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
         let Parts { count, inits, results, emitted, .. } = parts;
         let (carried, states, working) = (vec![], vec![], vec![]);
-        let drive =
-            Drive { trajectory, count, starts, inits, results, carried, emitted, states, working, advance, tape, reverse, turnback };
+        let drive = Drive {
+            trajectory,
+            count,
+            starts,
+            inits,
+            results,
+            carried,
+            emitted,
+            states,
+            working,
+            advance,
+            tape,
+            reverse,
+            turnback,
+        };
         Node::Reversal(Box::new(drive))
     }
 
     /// Steps that run a loop again for its unwind: over states alone.
-    fn replays(&mut self, uses: &Uses, splits: &[Split], parts: &Parts<'_>, state_types: &[Type]) -> (Option<Step>, Vec<Option<Step>>) {
+    fn replays(
+        &mut self,
+        uses: &Uses,
+        splits: &[Split],
+        parts: &Parts<'_>,
+        state_types: &[Type],
+    ) -> (Option<Step>, Vec<Option<Step>>) {
         let op = parts.op;
         let advance = uses.advance.then(|| {
             let rows = self.row_types(parts.xs);
-            self.step(Some(parts.count), state_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, parts.inv, x, &[], scope))
+            self.step(Some(parts.count), state_types, rows, |this, scope, i, c, x| {
+                this.body(op.body, i, c, parts.inv, x, &[], scope)
+            })
         });
         let tape = |(split, used): (&Split, &bool)| {
             let rows = self.row_types(parts.xs);

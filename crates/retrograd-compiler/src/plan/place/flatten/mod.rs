@@ -11,8 +11,8 @@ use super::parts::Grain;
 use super::tree::{Access, Block, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type,
-    Value, View, Write,
+    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, Pos, Program,
+    Routine, Row, Scalar, Type, Value, View, Write,
 };
 use crate::ops;
 use crate::plan::branches::Parted;
@@ -64,8 +64,8 @@ pub(super) struct Scope {
     fences: Vec<usize>,
     /// Branches whose code is not gathered yet, in order.
     branches: Vec<Opened>,
-    /// Whether branches of one predicate become one: in steps that make records or read them, whose branches were taken apart. Elsewhere
-    /// it would only be to hold longer what they compute.
+    /// Whether branches of one predicate become one: in steps that make records or read them, whose branches were
+    /// taken apart. Elsewhere it would only be to hold longer what they compute.
     joins: bool,
 }
 
@@ -148,7 +148,13 @@ impl<'p> Flatten<'p> {
     }
 
     /// The same where some instructions run again; also all values, by number.
-    fn function_again(&mut self, function: &Function, again: &Again, args: &[Val], scope: &mut Scope) -> (Vec<Val>, Vec<Option<Val>>) {
+    fn function_again(
+        &mut self,
+        function: &Function,
+        again: &Again,
+        args: &[Val],
+        scope: &mut Scope,
+    ) -> (Vec<Val>, Vec<Option<Val>>) {
         let (pairs, map) = (pairs(self.program, function), vec![None; function.types.len()]);
         let mut placing = Placing { function, pairs, trajectories: BTreeMap::new(), map };
         for (param, arg) in function.params.iter().zip(args) {
@@ -176,7 +182,8 @@ impl<'p> Flatten<'p> {
                 None => self.plain_loop(inst, op, &args, scope),
                 Some(pair) => {
                     let unwind = &function.insts[pair.unwind_inst];
-                    // Arguments of the unwind that the sweep needs are also arguments of the loop, or defined before it.
+                    // Arguments of the unwind that the sweep needs are also arguments of the loop, or defined before
+                    // it.
                     let known: Vec<Option<Val>> = unwind.args.iter().map(|v| placing.map[v.0 as usize]).collect();
                     let (id, results) = self.sweep(inst, op, &args, unwind, &known, pair, scope);
                     placing.trajectories.extend(id.map(|id| (pair.unwind_inst, id)));
@@ -233,7 +240,9 @@ impl<'p> Flatten<'p> {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
                 self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
-            Lowering::Reduce(_) | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
+            Lowering::Reduce(_) | Lowering::Line(_) => {
+                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
+            }
             Lowering::Dot => {
                 // What sums go on from is overwritten, so it is an array of its own.
                 let onto = args[2..].iter().map(|start| self.in_memory(*start, scope));
@@ -264,7 +273,8 @@ impl<'p> Flatten<'p> {
         self.always_true(pos, scope)
     }
 
-    /// A check is the negation of its condition, whose truth is a fault, element by element. It is computed for that alone.
+    /// A check is the negation of its condition, whose truth is a fault, element by element. It is computed for that
+    /// alone.
     fn check(&mut self, attrs: &Attrs, condition: Val, pos: &Pos, scope: &mut Scope) -> Val {
         let ty = self.placed.ty(condition).clone();
         if ty.elements() > 0 {
@@ -298,7 +308,14 @@ impl<'p> Flatten<'p> {
         let scratch = self.defines(&(routine.scratch)(&self.types(&args), attrs));
         let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
         let result = self.placed.define(Type::new(ty.dtype, shape));
-        scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch, onto: None }))));
+        scope.raws.push(Raw::Node(Node::Call(Box::new(Call {
+            routine,
+            attrs: attrs.clone(),
+            args,
+            result,
+            scratch,
+            onto: None,
+        }))));
         if ty.rank() > 0 {
             return result;
         }
@@ -319,7 +336,15 @@ impl<'p> Flatten<'p> {
         result
     }
 
-    pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
+    pub(super) fn push(
+        &mut self,
+        row: &'static Row,
+        attrs: Attrs,
+        args: Vec<Val>,
+        ty: Type,
+        pos: &Pos,
+        scope: &mut Scope,
+    ) -> Val {
         let result = self.placed.define(ty);
         let divides = matches!(row.lowering, Lowering::Map(Scalar::Div | Scalar::Rem));
         if divides && self.placed.ty(result).dtype.is_integer() {
@@ -338,8 +363,8 @@ impl<'p> Flatten<'p> {
         result
     }
 
-    /// A view: another access of the same memory. One number is read at once, so that its memory may change afterwards; of a scalar
-    /// that is repeated it is that scalar.
+    /// A view: another access of the same memory. One number is read at once, so that its memory may change afterwards;
+    /// of a scalar that is repeated it is that scalar.
     fn view(&mut self, view: View, attrs: &Attrs, args: &[Val], ty: &Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty.clone());
         let mut operand = args[0];
@@ -347,7 +372,9 @@ impl<'p> Flatten<'p> {
             View::DynamicSlice => self.starts(operand, &args[1..], &ty.shape, attrs, pos, scope),
             View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice => vec![],
         };
-        let composed = |placed: &Placed, operand: Val| compose(view, attrs, placed.access(operand), placed.ty(operand), ty, &starts);
+        let composed = |placed: &Placed, operand: Val| {
+            compose(view, attrs, placed.access(operand), placed.ty(operand), ty, &starts)
+        };
         let access = composed(&self.placed, operand).unwrap_or_else(|| {
             operand = self.in_memory(operand, scope);
             composed(&self.placed, operand).expect("every view of a contiguous array is affine")
@@ -356,7 +383,11 @@ impl<'p> Flatten<'p> {
         if narrows && ty.rank() > 0 && ty.elements() == 1 && !self.placed.is_scalar(access.root) {
             let number = self.placed.define(Type::scalar(ty.dtype));
             let number = self.seen(number, Access { strides: vec![], ..access }, scope);
-            return self.seen(result, Access { root: number, strides: vec![0; ty.rank()], offset: 0, dynamic: vec![] }, scope);
+            return self.seen(
+                result,
+                Access { root: number, strides: vec![0; ty.rank()], offset: 0, dynamic: vec![] },
+                scope,
+            );
         }
         self.seen(result, access, scope)
     }
@@ -385,7 +416,15 @@ impl<'p> Flatten<'p> {
     }
 
     /// Starts of a window: numbers where they are known and fit, registers that always do, clamped ones otherwise.
-    fn starts(&mut self, base: Val, starts: &[Val], sizes: &[usize], attrs: &Attrs, pos: &Pos, scope: &mut Scope) -> Vec<Start> {
+    fn starts(
+        &mut self,
+        base: Val,
+        starts: &[Val],
+        sizes: &[usize],
+        attrs: &Attrs,
+        pos: &Pos,
+        scope: &mut Scope,
+    ) -> Vec<Start> {
         let steps = attrs.sizes("step");
         let extents = self.placed.ty(base).shape.clone();
         let mut result = vec![];
@@ -406,7 +445,11 @@ impl<'p> Flatten<'p> {
             return *known;
         }
         let result = self.placed.define(Type::scalar(DType::I64));
-        let site = self.placed.fault(ErrorKind::Bounds, pos, format!("an index is outside 0..={last} on an axis of {extent} elements"));
+        let site = self.placed.fault(
+            ErrorKind::Bounds,
+            pos,
+            format!("an index is outside 0..={last} on an axis of {extent} elements"),
+        );
         scope.raws.push(Raw::Node(Node::Clamp { result, index, last, site }));
         self.ranges.insert(result, (0, last));
         scope.known.insert(key, result);

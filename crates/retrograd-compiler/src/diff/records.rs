@@ -212,7 +212,7 @@ fn still(b: &Builder, value: Value) -> Value {
 /// The extent of the streams of a loop: its own, or its count.
 fn bound(function: &Function, inst: &Inst, op: &ForOp) -> Result<usize, Error> {
     let own = (op.bound > 0).then_some(op.bound);
-    own.or_else(|| known_count(function, inst.args[0])).ok_or_else(|| refused(inst))
+    own.or_else(|| known_count(&function.insts, inst.args[0])).ok_or_else(|| refused(inst))
 }
 
 /// How many times the host is called is not known before the run, or the calls belong to a rule.

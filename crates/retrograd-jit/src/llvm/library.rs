@@ -246,10 +246,9 @@ fn open(path: &Path) -> Result<libloading::Library, String> {
 }
 
 fn version(library: &libloading::Library) -> Result<Version, String> {
+    type GetVersion = unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint);
     // SAFETY: so it is declared, since LLVM 16.
-    if let Ok(version) =
-        unsafe { library.get::<unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint)>(b"LLVMGetVersion") }
-    {
+    if let Ok(version) = unsafe { library.get::<GetVersion>(b"LLVMGetVersion") } {
         let (mut major, mut minor, mut patch) = (0, 0, 0);
         // SAFETY: three places for the results.
         unsafe { version(&mut major, &mut minor, &mut patch) };

@@ -18,7 +18,7 @@ pub(super) fn reverse(
     op: &UnwindOp,
 ) -> Result<(), Error> {
     let (args, varied) = (sweep.values(&inst.args), sweep.varied(&inst.args));
-    let Some(bound) = known_count(function, inst.args[0]).or((op.bound > 0).then_some(op.bound)) else {
+    let Some(bound) = known_count(&function.insts, inst.args[0]).or((op.bound > 0).then_some(op.bound)) else {
         return Err(refused(
             inst,
             "its states are stored, and for that its number of steps must be known before the run",
@@ -45,8 +45,8 @@ pub(super) fn refused(inst: &Inst, why: &str) -> Error {
 }
 
 /// The literal that a count is.
-pub(in crate::diff) fn known_count(function: &Function, count: Value) -> Option<usize> {
-    let inst = function.insts.iter().find(|inst| inst.results.contains(&count))?;
+pub(in crate::diff) fn known_count(insts: &[Inst], count: Value) -> Option<usize> {
+    let inst = insts.iter().find(|inst| inst.results.contains(&count))?;
     match &inst.op {
         Op::Row(row, attrs) if *row == &ops::CONSTANT => {
             Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0))

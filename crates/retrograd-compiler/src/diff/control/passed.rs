@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::expanded::known_count;
 use crate::diff::active::Through;
 use crate::diff::demand::{Demand, Predicate, Term};
 use crate::diff::mask::any;
@@ -250,7 +251,7 @@ pub(super) fn total_slice(
     known: impl Fn(Value) -> bool,
     value: Value,
 ) -> Option<BTreeSet<Value>> {
-    slice_of(program, insts, |inst| is_total(program, inst, &dtype), known, value)
+    slice_of(program, insts, |inst| is_total(program, insts, inst, &dtype), known, value)
 }
 
 /// The backward slice of a value without what is known; none of a value that also depends on something that is neither
@@ -301,13 +302,23 @@ fn read_by_branches(program: &Program, inst: &Inst, value: Value) -> Vec<Value> 
 }
 
 /// Whether an instruction can be run where it was not: it ends, without a fault.
-fn is_total(program: &Program, inst: &Inst, dtype: &dyn Fn(Value) -> DType) -> bool {
+fn is_total(program: &Program, insts: &[Inst], inst: &Inst, dtype: &dyn Fn(Value) -> DType) -> bool {
+    let are_bodies_total = || {
+        inst.bodies().into_iter().all(|body| {
+            let body = program.function(body);
+            body.insts.iter().all(|inst| is_total(program, &body.insts, inst, &|value| body.ty(value).dtype))
+        })
+    };
+    // More steps than a stream has rows are a fault.
+    let fits = |bound: usize| known_count(insts, inst.args[0]).is_some_and(|count| count <= bound);
     match &inst.op {
         Op::Row(row, _) => never_faults(row, inst.args.first().map_or(DType::Bool, |arg| dtype(*arg))),
-        Op::If(_) => inst.bodies().into_iter().all(|body| {
-            let body = program.function(body);
-            body.insts.iter().all(|inst| is_total(program, inst, &|value| body.ty(value).dtype))
-        }),
-        Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
+        Op::If(_) => are_bodies_total(),
+        Op::For(op) => {
+            let has_streams = !(op.args(&inst.args).3.is_empty() && op.results(&inst.results).1.is_empty());
+            (!has_streams || fits(op.bound)) && are_bodies_total()
+        }
+        Op::Unwind(op) => fits(op.bound) && are_bodies_total(),
+        Op::While(_) | Op::Call(_) => false,
     }
 }

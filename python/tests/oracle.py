@@ -5,10 +5,25 @@ import types
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import retrograd as rg
 
 jax.config.update("jax_enable_x64", True)
+
+
+def collector():
+    """A list of cases, and the decorator that adds a function with its arguments to it."""
+    cases = []
+
+    def case(*args):
+        def add(f):
+            cases.append(pytest.param(f, args, id=f.__name__))
+            return f
+
+        return add
+
+    return cases, case
 
 
 def copies(args):

@@ -7,24 +7,14 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from oracle import close, copies
+from oracle import close, collector, copies
 
 import retrograd as rg
 
 rng = np.random.default_rng(11)
 v = rng.normal(size=6)
 A = rng.normal(size=(4, 6))
-CASES = []
-
-
-def case(*args):
-    """Collects a function with arguments; the value is plain Python's, the gradient of a float that of finite differences."""
-
-    def add(f):
-        CASES.append(pytest.param(f, args, id=f"{f.__name__}{len(CASES)}"))
-        return f
-
-    return add
+CASES, case = collector()  # The value is plain Python's, the gradient of a float that of finite differences.
 
 
 def differences(f, args, h=1e-6):

@@ -2,22 +2,14 @@
 
 import numpy as np
 import pytest
-from oracle import check, check_jax, check_value
+from oracle import check, check_jax, check_value, collector
 
 rng = np.random.default_rng(2)
 x3, y3, m23, m34, t234 = rng.normal(size=3), rng.normal(size=3), rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 3, 4))
 positive = rng.uniform(0.5, 2.0, size=3)
 
 
-def case(*args):
-    def keep(f):
-        CASES.append(pytest.param(f, args, id=f.__name__))
-        return f
-
-    return keep
-
-
-CASES = []
+CASES, case = collector()
 
 
 @case(x3, m23)

@@ -2,21 +2,13 @@
 
 import numpy as np
 import pytest
-from oracle import close, copies
+from oracle import close, collector, copies
 
 import retrograd as rg
 
 rng = np.random.default_rng(21)
 line, wide, square, tall = 0.1 * rng.normal(size=7), rng.normal(size=(4, 6)), rng.normal(size=(5, 5)), rng.normal(size=(7, 4))
-CASES = []
-
-
-def kernel(*args):
-    def keep(f):
-        CASES.append(pytest.param(f, args, id=f.__name__))
-        return f
-
-    return keep
+CASES, kernel = collector()
 
 
 @kernel(line)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg
 import numpy as np
 import pytest
-from oracle import check, check_jax, check_value, close, same_bits
+from oracle import check, check_jax, check_value, close, collector, same_bits
 
 import retrograd as rg
 
@@ -15,15 +15,7 @@ batch = rng.normal(size=(2, 3, 3)) + 2.0 * np.eye(3)
 right = rng.normal(size=(2, 3, 2))
 m23, m34, t234 = rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 3, 4))
 
-CASES = []
-
-
-def case(*args):
-    def keep(f):
-        CASES.append(pytest.param(f, args, id=f.__name__))
-        return f
-
-    return keep
+CASES, case = collector()
 
 
 @case(batch, right[0, :, 0].copy())

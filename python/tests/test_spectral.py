@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracle import check_jax, close, same_bits
+from oracle import check_jax, close, collector, same_bits
 
 import retrograd as rg
 
@@ -12,15 +12,7 @@ m4 = rng.normal(size=(4, 4))
 m53, m35 = rng.normal(size=(5, 3)), rng.normal(size=(3, 5))
 batch = rng.normal(size=(3, 4, 4))
 
-CASES = []
-
-
-def case(*args):
-    def keep(f):
-        CASES.append(pytest.param(f, args, id=f.__name__))
-        return f
-
-    return keep
+CASES, case = collector()
 
 
 # JAX takes the mean of both triangles, NumPy and we read one: they agree where the matrix is symmetric. Functions are those of vectors without signs.

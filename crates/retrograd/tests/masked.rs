@@ -2,7 +2,7 @@
 //! order 2 in all four combinations of them.
 
 use retrograd::{
-    Array, ErrorKind, Program, Var, cond, custom_jvp, custom_vjp, eval, for_loop, grad, jit, map, scan, while_loop,
+    Array, DType, ErrorKind, Program, Var, cond, custom_jvp, custom_vjp, eval, for_loop, grad, jit, map, scan, while_loop,
 };
 use retrograd_compiler::diff;
 use retrograd_compiler::diff::Direction;
@@ -14,6 +14,9 @@ const DIRECTION: [f64; 4] = [0.7, -0.4, 1.1, 0.3];
 
 /// Random functions.
 const SEEDS: u64 = 60;
+
+/// Random functions with masks in loops.
+const CHOSEN: u64 = 60;
 
 /// What may be inside of each other.
 const DEPTH: usize = 3;
@@ -274,6 +277,117 @@ fn poison_that_is_left_out_changes_no_bit() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(judged.iter().all(|count| *count > SEEDS / 3), "{judged:?}");
+}
+
+/// One of two by a mask.
+type Choose = for<'t> fn(Var<'t>, Var<'t>, Var<'t>) -> Var<'t>;
+
+/// A `select`, and the same sum of products, where every side counts everywhere.
+const CHOICES: [Choose; 2] = [
+    |mask, a, b| mask.select(a, b),
+    |mask, a, b| {
+        let mask = mask.convert(DType::F64);
+        mask * a + (1.0 - mask) * b
+    },
+];
+
+/// A random function of four numbers. Masks of all kinds choose in its loops: of what is there before, of the index, of
+/// rows, of the state and of neighbours.
+fn chosen<'t>(random: &mut Random, before: &[Var<'t>], depth: usize, choose: Choose) -> Var<'t> {
+    let any = |random: &mut Random, of: &[Var<'t>]| of[random.below(of.len())];
+    let above = |random: &mut Random, of: Var<'t>| of.gt([-0.4, 0.1, 0.6][random.below(3)]);
+    let mut known = before.to_vec();
+    let v = any(random, &known);
+    known.push([v.sin(), (1.0 + v * v).sqrt(), v.flip(&[0]), v * any(random, before)][random.below(4)]);
+    let (first, mask, a, b) = (any(random, &known), any(random, &known), any(random, &known), any(random, &known));
+    let kind = if depth == 0 { 0 } else { 1 + random.below(7) };
+    let mut inner = |random: &mut Random, more: &[Var<'t>]| {
+        let known = [&known[..], more].concat();
+        let value = if random.below(3) == 0 { any(random, &known) } else { chosen(random, &known, depth - 1, choose) };
+        (0.3 * value).sin()
+    };
+    match kind {
+        0 => choose(above(random, mask), a * b, a.cos()),
+        1 => for_loop(3, first, |i, s| {
+            let moving = (i.convert(DType::F64) - 1.0) * mask;
+            let value = inner(random, &[s, moving]);
+            0.5 * s + choose(above(random, moving), a * value, b)
+        }),
+        2 => for_loop(3, first, |_, s| {
+            let value = inner(random, &[s]);
+            choose(above(random, s.flip(&[0]) + 0.2 * mask), 0.5 * s + a, 0.5 * value * b)
+        }),
+        3 => for_loop(4, first, |i, s| {
+            let value = inner(random, &[s]);
+            let mask = above(random, mask.at(i));
+            s.set(i, 0.5 * s.at(i) + choose(mask, a.at(i) * value.at(3 - i), b.at(i)))
+        }),
+        4 => {
+            let rows = mask.reshape([4, 1]).broadcast([4, 4]) * (a.arange(4).convert(DType::F64) - 1.5);
+            scan(first, rows, |s, row| {
+                let value = inner(random, &[s, row]);
+                (0.5 * s + choose(above(random, row), a * value, b), value)
+            })
+            .0
+        }
+        5 => map((mask, a, b), |i, (mask, a, b)| {
+            let more = choose(above(random, mask * i.convert(DType::F64)), a * b, a.sin());
+            for_loop(2, more, |_, s| 0.5 * s + choose(above(random, s), first.at(i), first.sum()))
+        }),
+        6 => {
+            let start = (1.0 + 0.0 * first.at(0), first);
+            while_loop(
+                start,
+                |(k, _)| k.lt(9.0),
+                |(k, s)| {
+                    let value = inner(random, &[s]);
+                    (2.0 * k, 0.5 * s + choose(above(random, mask - 0.1 * k), a * value, b))
+                },
+            )
+            .1
+        }
+        _ => {
+            let mut other = Random::new(random.bits());
+            let [one, two] = [a, b].map(|v| v.at(1));
+            cond(one.gt(two), || inner(random, &[first * a]), || chosen(&mut other, &[first, mask, b], 0, choose))
+        }
+    }
+}
+
+/// No demand is too small: derivatives of random functions with `select` are those where both sides count everywhere.
+#[test]
+fn what_is_chosen_in_loops_has_the_whole_derivative() {
+    let x = Array::f64([4], vec![-0.8, 0.35, 1.2, 0.7]);
+    let (d, one) = (Array::f64([4], DIRECTION.to_vec()), Array::scalar(1.0));
+    let mut failures = vec![];
+    for seed in 0..CHOSEN {
+        let all = CHOICES.map(|choose| {
+            let program = jit(|[x]| chosen(&mut Random::new(seed), &[x], DEPTH, choose).sum());
+            let program = program.trace(&[x.ty()]).unwrap();
+            let program = if seed % 2 == 0 { simplify(&program) } else { program };
+            let (jvp, vjp) = (diff::jvp(&program, &[0], &[0]).unwrap(), diff::vjp(&program, &[0], &[0]).unwrap());
+            let jacobian = diff::jacobian(&vjp, &[0], &[1], Direction::Forward).unwrap();
+            let jacobian = if seed % 3 == 0 { simplify(&jacobian) } else { jacobian };
+            [
+                run(&program, &[&x]),
+                run(&vjp, &[&x, &one]),
+                run(&jvp, &[&x, &d]),
+                run(&diff::jvp(&vjp, &[0], &[1]).unwrap(), &[&x, &one, &d]),
+                run(&diff::vjp(&vjp, &[0], &[1]).unwrap(), &[&x, &one, &d]),
+                run(&diff::vjp(&jvp, &[0], &[1]).unwrap(), &[&x, &d, &one]),
+                run(&diff::jvp(&jvp, &[0], &[1]).unwrap(), &[&x, &d, &d]),
+                run(&diff::jvp(&jacobian, &[0], &[0]).unwrap(), &[&x, &one, &d]),
+            ]
+        });
+        for (k, (found, expected)) in all[0].iter().zip(&all[1]).enumerate() {
+            let scale = expected.as_f64().iter().fold(1.0_f64, |scale, x| scale.max(x.abs()));
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-10 * scale;
+            if !found.as_f64().iter().zip(expected.as_f64()).all(near) {
+                failures.push(format!("seed {seed}, derivative {k}: {found}, where all counts {expected}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

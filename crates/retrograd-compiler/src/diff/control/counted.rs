@@ -1,6 +1,6 @@
 //! `for n, c0, inv, xs {body} -> cN, ys`.
 
-use super::passed::{Around, Lift, Outside, Passed, Pattern, outside_of, slice_of, total_slice};
+use super::passed::{Around, Lift, Outside, Passed, Pattern, Steps, movable_slice, outside_of, slice_of};
 use super::{params_like, pick_or_zeros};
 use crate::diff::active::Through;
 use crate::diff::demand::{Demand, Predicate, Term, weighted, window_of};
@@ -8,7 +8,7 @@ use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, any, pick, present, spread};
 use crate::diff::transform::Transform;
 use crate::diff::vjp::{Demanded, Sweep};
-use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Lowering, Op, Program, UnwindOp, Value};
+use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Lowering, Op, UnwindOp, Value};
 
 /// `for n, (c0, dc0), (inv, dinv), (xs, dxs) {jvp body}`: every group is followed by the tangents of its active
 /// members.
@@ -161,7 +161,13 @@ fn reverse_step(
         if any(&grown) {
             continue;
         }
-        let around = Around::new(sweep.b, &t.program, bwd, (&params, &are), &within);
+        let around = Around::new(
+            sweep.b,
+            (&t.program, &mut t.activity),
+            (bwd, Steps::of(sweep, inst)),
+            (&params, &are),
+            &within,
+        );
         let outside = |value| around.outside(value);
         let first = 1 + op.carries;
         let mut of_invariants: Vec<Option<Demand>> =
@@ -169,9 +175,7 @@ fn reverse_step(
         let insts = &t.program.function(bwd).insts;
         let is_known = |term: &Term| term.keys().any(|p| !matches!(outside(p.value()), Outside::Changing));
         let given = |value: Value| value == params[0] || !matches!(outside(value), Outside::Changing);
-        let counts = |term: &Term| {
-            is_known(term) || window_of(insts, term).is_some() || is_cheap(&t.program, insts, given, term)
-        };
+        let counts = |term: &Term| is_known(term) || window_of(insts, term).is_some() || is_cheap(insts, given, term);
         let by_steps = |k: usize| masks[1][k] && of_invariants[k].is_none() && within[first + k].terms().all(counts);
         let by_steps: Vec<bool> = (0..op.invariants).map(by_steps).collect();
         if any(&by_steps) {
@@ -197,7 +201,7 @@ fn reverse_step(
 /// Whether the predicates of a term follow from what a step is given, its index among it, but not from the state of the
 /// loop, element by element: then to make them once more in all steps costs no more than the `select` that they come
 /// from. They fault where the loop does.
-fn is_cheap(program: &Program, insts: &[Inst], given: impl Fn(Value) -> bool + Copy, term: &Term) -> bool {
+fn is_cheap(insts: &[Inst], given: impl Fn(Value) -> bool + Copy, term: &Term) -> bool {
     let is_cheap = |inst: &Inst| match &inst.op {
         Op::Row(row, _) => match row.lowering {
             Lowering::Map(_) | Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) => true,
@@ -211,7 +215,7 @@ fn is_cheap(program: &Program, insts: &[Inst], given: impl Fn(Value) -> bool + C
         },
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
     };
-    term.keys().all(|p| slice_of(program, insts, is_cheap, given, p.value()).is_some())
+    term.keys().all(|p| slice_of(insts, is_cheap, given, |inst, _| inst.args.clone(), p.value()).is_some())
 }
 
 /// How often the steps of a loop demand the elements of the marked invariants, each step in windows of its own or where
@@ -225,8 +229,8 @@ fn weights(
     passed: &Passed,
     marked: &[bool],
 ) -> Result<Vec<Value>, Error> {
-    let (b, silent) = (sweep.b, t.silent(op.body));
-    let body = t.build("for_weights", &[op.body, bwd], &[marked], |t| {
+    let (b, silent, steps) = (sweep.b, t.silent(op.body), Steps::of(sweep, inst));
+    let body = t.build("for_weights", &[op.body, bwd], &[marked, &[steps == Steps::Some]], |t| {
         let [carries, inv, xs, ys] = masks;
         let function = t.program.function(silent).clone();
         let b = Builder::new(format!("{}_weights", function.name));
@@ -250,13 +254,15 @@ fn weights(
         let pulled = t.pull(&b, silent, &args, &varied, &cts, &vec![None; args.len()])?;
         for (weights, k) in weights.iter_mut().zip((0..op.invariants).filter(|k| marked[*k])) {
             let demand = &pulled.demands[1 + op.carries + k];
-            let changes = |p: &Predicate| {
-                // What is made of rows is another truth in each step: only what is made of invariants is known outside.
+            // What is made of rows is another truth in each step: only what is made of invariants is known outside.
+            let mut changes = |p: &Predicate| {
                 let is_fixed = |value: Value| same.contains(&value);
-                let slice = || total_slice(&t.program, &b.insts(), |value| b.ty(value).dtype, is_fixed, p.value());
-                !known.contains(&p.value()) && slice().is_none()
+                let dtype = |value: Value| b.ty(value).dtype;
+                let of = (&t.program, &mut t.activity);
+                let slice = movable_slice(of, &b.insts(), steps, dtype, is_fixed, p.value());
+                !known.contains(&p.value()) && slice.is_none()
             };
-            for term in demand.terms().filter(|term| term.keys().all(changes)) {
+            for term in demand.terms().filter(|term| term.keys().all(&mut changes)) {
                 let window = window_of(&b.insts(), term).cloned();
                 *weights = match window {
                     Some(window) => {

@@ -158,7 +158,8 @@ fn run_backward(
     Ok(found.into_iter().map(one).collect())
 }
 
-fn has_effects(program: &Program, id: FuncId) -> bool {
+/// Whether a run of the function has an effect.
+pub(super) fn has_effects(program: &Program, id: FuncId) -> bool {
     program.function(id).insts.iter().any(|inst| inst.has_effect(|body| has_effects(program, body)))
 }
 

@@ -8,10 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::custom::has_effects;
 use super::expanded::known_count;
-use crate::diff::active::Through;
+use crate::diff::active::{Activity, Through};
 use crate::diff::demand::{Demand, Predicate, Term};
-use crate::diff::mask::any;
+use crate::diff::mask::{any, pick};
 use crate::diff::transform::Transform;
 use crate::diff::vjp::Sweep;
 use crate::ir::{Attrs, Builder, DType, FuncId, Inst, Op, Program, Type, Value};
@@ -203,8 +204,8 @@ impl<'p> Around<'p> {
     /// once more, before the loop: what is computed there for the step may be demanded where they hold.
     pub(super) fn new(
         b: &Builder,
-        program: &Program,
-        step: FuncId,
+        (program, activity): (&Program, &mut Activity),
+        (step, steps): (FuncId, Steps),
         (params, are): (&'p [Value], &'p [Outside]),
         demands: &[Demand],
     ) -> Around<'p> {
@@ -214,13 +215,15 @@ impl<'p> Around<'p> {
             demands.iter().flat_map(Demand::terms).flat_map(Term::keys).map(|p| p.value()).collect();
         for predicate in predicates.into_iter().filter(|p| !params.contains(p)) {
             let known = |value: Value| around.fixed(value).is_some();
-            if let Some(slice) = total_slice(program, &step.insts, |value| step.ty(value).dtype, known, predicate) {
+            let dtype = |value: Value| step.ty(value).dtype;
+            let of = (program, &mut *activity);
+            if let Some(slice) = movable_slice(of, &step.insts, steps, dtype, known, predicate) {
                 for inst in step.insts.iter().filter(|inst| inst.results.iter().any(|result| slice.contains(result))) {
-                    // Of a branch the slice holds what the predicate depends on; the rest of what is passed matters to
-                    // other results.
+                    // What is not known here matters to results that are not read.
                     let fixed = |arg: &Value| around.fixed(*arg).unwrap_or_else(|| b.zeros(step.ty(*arg)));
                     let args = inst.args.iter().map(fixed).collect();
-                    around.invariant.extend(inst.results.iter().copied().zip(b.copy(step, inst, args)));
+                    let copies = inst.results.iter().copied().zip(b.copy(step, inst, args));
+                    around.invariant.extend(copies.filter(|(result, _)| slice.contains(result)));
                 }
             }
         }
@@ -242,25 +245,54 @@ impl<'p> Around<'p> {
     }
 }
 
-/// The backward slice of a value that no step changes and that can be computed where the loop has no steps, without
-/// what is known outside; none of any other value.
-pub(super) fn total_slice(
-    program: &Program,
+/// What is known of the number of a loop's steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Steps {
+    /// The first step runs, so what all steps compute alike may be computed before it, faults included.
+    Some,
+    /// There may be none.
+    Any,
+}
+
+impl Steps {
+    /// Of a loop.
+    pub(super) fn of(sweep: &Sweep<'_>, inst: &Inst) -> Steps {
+        match known_count(&sweep.b.insts(), sweep.value(inst.args[0])) {
+            Some(1..) => Steps::Some,
+            Some(0) | None => Steps::Any,
+        }
+    }
+}
+
+/// The backward slice of a value that no step changes and that can be computed before the loop, without what is known
+/// outside; none of any other value.
+pub(super) fn movable_slice(
+    (program, activity): (&Program, &mut Activity),
     insts: &[Inst],
+    steps: Steps,
     dtype: impl Fn(Value) -> DType,
     known: impl Fn(Value) -> bool,
     value: Value,
 ) -> Option<BTreeSet<Value>> {
-    slice_of(program, insts, |inst| is_total(program, insts, inst, &dtype), known, value)
+    let is_movable = |inst: &Inst| match steps {
+        Steps::Some => !inst.has_effect(|body| has_effects(program, body)),
+        Steps::Any => is_total(program, insts, inst, &dtype),
+    };
+    // Of control flow the slice holds what the value depends on; the rest of what is passed matters to other results.
+    let reads = |inst: &Inst, value: Value| {
+        let result: Vec<bool> = inst.results.iter().map(|other| *other == value).collect();
+        pick(&inst.args, &activity.reaching_args(program, Through::Values, inst, &result))
+    };
+    slice_of(insts, is_movable, known, reads, value)
 }
 
-/// The backward slice of a value without what is known; none of a value that also depends on something that is neither
-/// known nor made here, or made by an instruction that is not wanted.
+/// The backward slice of a value without what is known, given what each result reads; none of a value that also depends
+/// on something that is neither known nor made here, or made by an instruction that is not wanted.
 pub(super) fn slice_of(
-    program: &Program,
     insts: &[Inst],
     wanted: impl Fn(&Inst) -> bool,
     known: impl Fn(Value) -> bool,
+    mut reads: impl FnMut(&Inst, Value) -> Vec<Value>,
     value: Value,
 ) -> Option<BTreeSet<Value>> {
     let (mut slice, mut open) = (BTreeSet::new(), vec![value]);
@@ -273,32 +305,9 @@ pub(super) fn slice_of(
             return None;
         }
         slice.insert(value);
-        match &inst.op {
-            Op::If(_) => open.extend(read_by_branches(program, inst, value)),
-            Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => open.extend(&inst.args),
-        }
+        open.extend(reads(inst, value));
     }
     Some(slice)
-}
-
-/// What a result of an `if` depends on: its condition, and what either branch makes that result of.
-fn read_by_branches(program: &Program, inst: &Inst, value: Value) -> Vec<Value> {
-    let result = inst.results.iter().position(|other| *other == value).expect("it is a result of the branch");
-    let mut read = vec![inst.args[0]];
-    for body in inst.bodies() {
-        let body = program.function(body);
-        let (mut seen, mut open) = (BTreeSet::new(), vec![body.results[result]]);
-        while let Some(value) = open.pop() {
-            if !seen.insert(value) {
-                continue;
-            }
-            if let Some(param) = body.params.iter().position(|param| *param == value) {
-                read.push(inst.args[1 + param]);
-            }
-            open.extend(body.insts.iter().filter(|inst| inst.results.contains(&value)).flat_map(|inst| &inst.args));
-        }
-    }
-    read
 }
 
 /// Whether an instruction can be run where it was not: it ends, without a fault.

@@ -1,7 +1,7 @@
 //! `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: derivatives of the adjoint of a loop.
 
 use super::counted::forward_body;
-use super::passed::{Around, Lift, Outside, Passed, Pattern, outside_of};
+use super::passed::{Around, Lift, Outside, Passed, Pattern, Steps, outside_of};
 use super::{expanded, params_like, pick_or_zeros};
 use crate::diff::active::Through;
 use crate::diff::demand::Demand;
@@ -265,7 +265,13 @@ fn transposed_step(
         if grow(&mut a, &weighed.adjoints, first) | grow(&mut r, &weighed.running, of_r) {
             continue;
         }
-        let around = Around::new(sweep.b, &t.program, transpose, (&params, &are), &within);
+        let around = Around::new(
+            sweep.b,
+            (&t.program, &mut t.activity),
+            (transpose, Steps::of(sweep, inst)),
+            (&params, &are),
+            &within,
+        );
         let outside = |value| around.outside(value);
         let ty = |k: usize| sweep.b.ty(sweep.value(values.emitted[k]));
         let g: Vec<Demand> =

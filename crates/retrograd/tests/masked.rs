@@ -2,7 +2,8 @@
 //! order 2 in all four combinations of them.
 
 use retrograd::{
-    Array, DType, ErrorKind, Program, Var, cond, custom_jvp, custom_vjp, eval, for_loop, grad, jit, map, scan, while_loop,
+    Array, DType, ErrorKind, Program, Var, cond, custom_jvp, custom_vjp, eval, for_loop, grad, jit, map, scan,
+    while_loop,
 };
 use retrograd_compiler::diff;
 use retrograd_compiler::diff::Direction;

@@ -302,7 +302,7 @@ fn chosen<'t>(random: &mut Random, before: &[Var<'t>], depth: usize, choose: Cho
     known.push([v.sin(), (1.0 + v * v).sqrt(), v.flip(&[0]), v * any(random, before)][random.below(4)]);
     let (first, mask, a, b) = (any(random, &known), any(random, &known), any(random, &known), any(random, &known));
     let kind = if depth == 0 { 0 } else { 1 + random.below(7) };
-    let mut inner = |random: &mut Random, more: &[Var<'t>]| {
+    let inner = |random: &mut Random, more: &[Var<'t>]| {
         let known = [&known[..], more].concat();
         let value = if random.below(3) == 0 { any(random, &known) } else { chosen(random, &known, depth - 1, choose) };
         (0.3 * value).sin()

@@ -55,7 +55,7 @@ class Stats:
 
 
 class Times:
-    """What a compilation took: `stages`, a dict from `trace`, `opt`, `diff`, `freeze`, `plan`, `fuse`, `jit` to seconds, and `seconds` of all of
+    """What a compilation took: `stages`, a dict from `trace`, `opt`, `diff`, `freeze`, `plan`, `lower`, `jit` to seconds, and `seconds` of all of
     them. `cached` says that all but the trace was found in the cache."""
 
     def __init__(self, trace_seconds, executable):

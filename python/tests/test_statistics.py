@@ -24,7 +24,7 @@ def test_a_function_that_is_traced_again_is_compiled_once():
     first, second = make(1.5).compile(x), make(1.5).compile(x)
     assert rg.cache_info() == (1, 1, 1, rg.cache_info().capacity)
     assert not first.times.cached and second.times.cached
-    assert list(first.times.stages) == ["trace", "opt", "diff", "freeze", "plan", "fuse", "jit"]
+    assert list(first.times.stages) == ["trace", "opt", "diff", "freeze", "plan", "lower", "jit"]
     assert list(second.times.stages) == ["trace"]
     assert first.times.seconds > second.times.seconds > 0
     assert "found in the cache" in repr(second.times)

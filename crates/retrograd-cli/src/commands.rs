@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use retrograd::pipeline::{Arithmetic, Compiled, Options, SpillTo, Wanted, compile, cores, debug_nan, derive};
-use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
+use retrograd::{Array, Backend, Budget, Error, OpDef, Program, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
-use retrograd_compiler::{fuse, opt};
+use retrograd_compiler::{lower, opt};
 
 use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Rounding, Stage};
 use crate::check::check;
@@ -206,7 +206,7 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient, rounding: Rounding)
         Stage::Simplified => Ok(opt::fix(&program()?, rounding.arithmetic()).to_string()),
         Stage::Gradient => Ok(differentiated()?.program.to_string()),
         Stage::Plan => Ok(differentiated()?.plan.to_string()),
-        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated()?.plan).kernel())),
+        Stage::Kernel => Ok(format!("{:#?}\n", lower::lower(&differentiated()?.plan).kernel())),
     }
 }
 
@@ -303,8 +303,8 @@ fn table() -> String {
     rows.iter().map(line).collect()
 }
 
-fn columns(row: &Row) -> [String; 5] {
-    let rule = match row.rule {
+fn columns(def: &OpDef) -> [String; 5] {
+    let rule = match def.rule {
         Rule::Zero => "zero",
         Rule::Partials(_) => "partials",
         Rule::Linear(_) | Rule::LinearInEach(_) => "linear",
@@ -313,6 +313,6 @@ fn columns(row: &Row) -> [String; 5] {
         Rule::Missing => "missing",
     };
     let dash = |text: String| if text.is_empty() { "-".into() } else { text };
-    let arity = row.arity.map_or("any".into(), |arity| arity.to_string());
-    [row.name.into(), arity, dash(row.attrs.join(",")), rule.into(), row.doc.trim().into()]
+    let arity = def.arity.map_or("any".into(), |arity| arity.to_string());
+    [def.name.into(), arity, dash(def.attrs.join(",")), rule.into(), def.doc.trim().into()]
 }

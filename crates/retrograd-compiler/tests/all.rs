@@ -3,7 +3,7 @@
 mod arithmetic;
 mod opt;
 mod optimal;
-mod replay;
+mod rematerialise;
 mod schedules;
 mod second_order;
 mod text;

@@ -3,7 +3,7 @@
 use retrograd_compiler::eval::run;
 use retrograd_compiler::ir::verify;
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Row, Type, UnwindOp,
+    Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, OpDef, Program, Type, UnwindOp,
     Value,
 };
 use retrograd_compiler::ops;
@@ -24,8 +24,8 @@ fn int() -> Type {
     Type::scalar(DType::I64)
 }
 
-fn row(b: &Builder, row: &'static Row, args: &[Value]) -> Value {
-    b.row(row, Attrs::none(), args)
+fn row(b: &Builder, def: &'static OpDef, args: &[Value]) -> Value {
+    b.op(def, Attrs::none(), args)
 }
 
 /// A function from a closure over its parameters.
@@ -181,9 +181,9 @@ mod dead {
     fn scale_in_place(p: &mut Program) -> (FuncId, FuncId) {
         let v = Type::f64([3]);
         let scale = |b: &Builder, array: Value, k: Value, i: Value| {
-            let one = b.row(&ops::DYNAMIC_SLICE, Attrs::none().ints("sizes", [1]).ints("step", [1]), &[array, i]);
-            let k = b.row(&ops::RESHAPE, Attrs::none().ints("shape", [1]), &[k]);
-            b.row(&ops::UPDATE, Attrs::none().ints("step", [1]), &[array, b.mul(one, k), i])
+            let one = b.op(&ops::DYNAMIC_SLICE, Attrs::none().ints("sizes", [1]).ints("step", [1]), &[array, i]);
+            let k = b.op(&ops::RESHAPE, Attrs::none().ints("shape", [1]), &[k]);
+            b.op(&ops::UPDATE, Attrs::none().ints("step", [1]), &[array, b.mul(one, k), i])
         };
         let body = p.add(function("step", &[int(), v.clone(), real()], |b, v| vec![scale(b, v[1], v[2], v[0])]));
         let bwd = p.add(function("back", &[int(), v.clone(), real(), v], |b, v| vec![scale(b, v[3], v[2], v[0])]));
@@ -422,7 +422,7 @@ mod folded {
         names(check(&[fold, dead_code], &before).main())
     }
 
-    fn binary(op: &'static Row, number: f64, first: bool) -> Vec<&'static str> {
+    fn binary(op: &'static OpDef, number: f64, first: bool) -> Vec<&'static str> {
         left(|b, x, _| {
             let number = b.full(&eight(), number);
             row(b, op, &if first { [number, x] } else { [x, number] })
@@ -481,15 +481,15 @@ mod folded {
             assert_eq!(chosen.is_empty(), truth);
         }
         assert!(
-            left(|b, x, _| b.row(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(DType::F64)), &[x])).is_empty()
+            left(|b, x, _| b.op(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(DType::F64)), &[x])).is_empty()
         );
-        assert!(left(|b, x, _| b.row(&ops::SUM, ints("axes", &[]), &[x])).is_empty());
+        assert!(left(|b, x, _| b.op(&ops::SUM, ints("axes", &[]), &[x])).is_empty());
     }
 
     #[test]
     fn views_compose() {
-        let reshape = |b: &Builder, x, shape: &[usize]| b.row(&ops::RESHAPE, ints("shape", shape), &[x]);
-        let transpose = |b: &Builder, x, axes: &[usize]| b.row(&ops::TRANSPOSE, ints("axes", axes), &[x]);
+        let reshape = |b: &Builder, x, shape: &[usize]| b.op(&ops::RESHAPE, ints("shape", shape), &[x]);
+        let transpose = |b: &Builder, x, axes: &[usize]| b.op(&ops::TRANSPOSE, ints("axes", axes), &[x]);
         assert!(left(|b, _, m| reshape(b, m, &[2, 3])).is_empty());
         assert_eq!(left(|b, _, m| reshape(b, reshape(b, m, &[6]), &[3, 2])), ["reshape"]);
         assert!(left(|b, _, m| reshape(b, reshape(b, m, &[6]), &[2, 3])).is_empty());
@@ -503,7 +503,7 @@ mod folded {
         );
         assert_eq!(left(|b, x, _| b.broadcast(b.broadcast(x, &[2, 8], &[1]), &[2, 3, 8], &[0, 2])), ["broadcast"]);
         let everything = ints("start", &[0, 0]).ints("stop", [2, 3]).ints("step", [1, 1]);
-        assert!(left(|b, _, m| b.row(&ops::SLICE, everything, &[m])).is_empty());
+        assert!(left(|b, _, m| b.op(&ops::SLICE, everything, &[m])).is_empty());
         let numbers = left(|b, _, _| {
             let zeros = b.zeros(&Type::f64([2, 3]));
             transpose(b, reshape(b, zeros, &[3, 2]), &[1, 0])
@@ -514,14 +514,14 @@ mod folded {
     #[test]
     fn windows_at_known_places_are_slices_where_they_fit() {
         let at = |start: i64| {
-            left(|b, x, _| b.row(&ops::DYNAMIC_SLICE, ints("sizes", &[3]).ints("step", [2]), &[x, b.int(start)]))
+            left(|b, x, _| b.op(&ops::DYNAMIC_SLICE, ints("sizes", &[3]).ints("step", [2]), &[x, b.int(start)]))
                 .last()
                 .copied()
         };
         assert_eq!(at(3), Some("slice"));
         assert_eq!(at(4), Some("dynamic_slice"), "the fault stays");
         assert_eq!(at(-1), Some("dynamic_slice"), "the fault stays");
-        assert!(left(|b, x, _| b.row(&ops::UPDATE, ints("step", &[1]), &[b.neg(x), x, b.int(0)])).is_empty());
+        assert!(left(|b, x, _| b.op(&ops::UPDATE, ints("step", &[1]), &[b.neg(x), x, b.int(0)])).is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
 use retrograd_compiler::plan::optimal::tiers::{Disk, Fast, Origin, Tiers};
-use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place, Steps};
+use retrograd_compiler::plan::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
 use retrograd_compiler::plan::schedule::{Action, binomial, next, online};
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn unit_costs(state: usize, tape: Option<usize>) -> Steps {
 #[test]
 fn states_and_records_of_one_size_equal_the_table() {
     let steps = unit_costs(1, Some(1));
-    let table = Alone::new(&steps, 100, 40);
+    let table = JointReversal::new(&steps, 100, 40);
     for [n, units, total] in rows(MIXED_UNIT) {
         let found = table.work(Place::First, number(n), number(units));
         assert_eq!(found, optional(total), "n = {n}, {units} units");
@@ -60,7 +60,7 @@ fn states_and_records_of_any_size_equal_the_tables() {
         for ((state, tape), rows) in sizes {
             let largest = |column: usize| rows.iter().map(|row| number(row[column])).max().unwrap_or(0);
             let steps = unit_costs(number(state), Some(number(tape)));
-            let table = Alone::new(&steps, largest(3), largest(2));
+            let table = JointReversal::new(&steps, largest(3), largest(2));
             for [_, _, budget, n, total] in rows {
                 let found = table.work(Place::Later, number(n), number(budget));
                 assert_eq!(found, optional(total), "states of {state}, records of {tape}, {budget} units, n = {n}");
@@ -74,8 +74,8 @@ fn loops_in_the_middle_of_a_program_equal_the_table() {
     for [state, tape, saved, reversal, n, total] in rows(TWO_PHASE) {
         let steps = unit_costs(number(state), optional(tape).map(|units| units as usize));
         let (saved, reversal, n) = (number(saved), number(reversal), number(n));
-        let alone = Alone::new(&steps, n, reversal);
-        let found = Paired::new(&alone, n, saved, reversal - saved).work(Place::Later, n, saved);
+        let joint = JointReversal::new(&steps, n, reversal);
+        let found = SplitReversal::new(&joint, n, saved, reversal - saved).work(Place::Later, n, saved);
         assert_eq!(
             found,
             optional(total),
@@ -94,7 +94,7 @@ fn loops_with_many_choices_equal_the_table() {
             continue;
         }
         let [n, units, work] = line.split(' ').collect::<Vec<_>>().try_into().expect("three columns");
-        let table = Alone::new(&steps, number(n), number(units));
+        let table = JointReversal::new(&steps, number(n), number(units));
         let expected = (work != "-").then(|| work.parse().expect("a number"));
         assert_eq!(table.work(Place::Later, number(n), number(units)), expected, "{steps:?}: n = {n}, {units} units");
         compared += 1;
@@ -125,15 +125,17 @@ fn nests_share_memory_as_the_table_says() {
         let state = number(outer_state);
         let tape = optional(tape).map(|units| units as usize);
         let inner_steps = Steps { start: state, ..unit_costs(number(inner_state), tape) };
-        let inner = Alone::new(&inner_steps, inner_count, budget);
+        let inner = JointReversal::new(&inner_steps, inner_count, budget);
         let never = u64::MAX / 8;
         let work = |free: usize| inner.work(Place::First, inner_count, free).unwrap_or(never);
         // What an inner sweep leaves behind is the record of an outer step: its reversal has what is free then.
         let choice = |units: usize| {
-            let paired = |free: usize| {
-                Paired::new(&inner, inner_count, units, free).work(Place::First, inner_count, units).unwrap_or(never)
+            let split_reversal = |free: usize| {
+                SplitReversal::new(&inner, inner_count, units, free)
+                    .work(Place::First, inner_count, units)
+                    .unwrap_or(never)
             };
-            Choice { units, forward: 0, reverse: (0..=budget - units).map(paired).collect() }
+            Choice { units, forward: 0, reverse: (0..=budget - units).map(split_reversal).collect() }
         };
         let outer = Steps {
             start: state,
@@ -143,7 +145,7 @@ fn nests_share_memory_as_the_table_says() {
             turn: (0..=budget).map(work).collect(),
             choices: (1..=budget).map(choice).collect(),
         };
-        let found = Alone::new(&outer, outer_count, budget).work(Place::First, outer_count, budget);
+        let found = JointReversal::new(&outer, outer_count, budget).work(Place::First, outer_count, budget);
         assert_eq!(found, optional(total), "{outer_count} times {inner_count} steps, {budget} units");
         // A nest is never better than the flattened loop.
         assert!(optional(flattened).is_some() || found.is_none());
@@ -194,7 +196,7 @@ fn a_disk_under_states_and_records_equals_the_table() {
     for [state, tape, budget, slots, write, read, n, work] in rows(MIXED_RAM_DISK) {
         let costs = known.entry([state, tape, budget, slots, write, read]).or_insert_with(|| {
             let steps = unit_costs(number(state), Some(number(tape)));
-            let table = Alone::new(&steps, 32, number(budget));
+            let table = JointReversal::new(&steps, 32, number(budget));
             let memory: Vec<f64> = (0..=32)
                 .map(|n| table.work(Place::Later, n, number(budget)).map_or(f64::INFINITY, |work| work as f64))
                 .collect();
@@ -221,7 +223,7 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
                 action @ (Action::Restore { .. }
                 | Action::Tape { .. }
                 | Action::Reverse { .. }
-                | Action::Turnback { .. }) => {
+                | Action::Youturn { .. }) => {
                     panic!("{action:?} is no part of a sweep")
                 }
                 action @ (Action::Spill { .. }
@@ -270,7 +272,7 @@ fn reversed(words: &mut [i64], memory: &mut [u64], n: u64) -> u128 {
                 assert_eq!(memory[slot(at)], step);
                 working = Some(step);
             }
-            Action::Turnback { step } => {
+            Action::Youturn { step } => {
                 assert!(working == Some(step) && step + 1 == end);
                 (working, end) = (None, step);
                 executions += 1;
@@ -332,7 +334,7 @@ fn what_to_save_of_straight_line_code_equals_the_table() {
 #[test]
 fn few_splits_are_as_good_as_all_without_records_and_nearly_so_with_them() {
     let states = unit_costs(1, None);
-    let (all, few) = (Alone::new(&states, 300, 12), Alone::quick(&states, 300, 12));
+    let (all, few) = (JointReversal::new(&states, 300, 12), JointReversal::quick(&states, 300, 12));
     for (n, units) in (1..=300).flat_map(|n| (0..=12).map(move |units| (n, units))) {
         assert_eq!(few.work(Place::Later, n, units), all.work(Place::Later, n, units), "n = {n}, {units} units");
     }
@@ -344,8 +346,8 @@ fn few_splits_are_as_good_as_all_without_records_and_nearly_so_with_them() {
             |dear: u64| Choice { units: 1 + random(6) as usize, forward: 10 + dear, reverse: vec![12 + 4 * dear] };
         let steps =
             Steps { start: 0, state, advance: 10, hold: 1, turn: vec![30], choices: vec![choice(0), choice(2)] };
-        let (all, few) = (Alone::new(&steps, 150, 24), Alone::quick(&steps, 150, 24));
-        let (all_paired, few_paired) = (Paired::new(&all, 150, 24, 0), Paired::new(&few, 150, 24, 0));
+        let (all, few) = (JointReversal::new(&steps, 150, 24), JointReversal::quick(&steps, 150, 24));
+        let (all_paired, few_paired) = (SplitReversal::new(&all, 150, 24, 0), SplitReversal::new(&few, 150, 24, 0));
         for (n, units) in [(40, 8), (80, 12), (150, 6), (150, 12), (150, 24)] {
             let pairs = [
                 (all.work(Place::First, n, units), few.work(Place::First, n, units)),
@@ -388,16 +390,16 @@ fn no_program_whatever_beats_the_recurrences() {
         let start = if random(2) == 0 { 0 } else { state };
         let steps = Steps { start, state, advance: forward, hold: 0, turn, choices };
         let units = random(9) as usize;
-        let alone = Alone::new(&steps, count, units);
+        let joint = JointReversal::new(&steps, count, units);
         let place = if start == 0 { Place::First } else { Place::Later };
         assert_eq!(
-            alone.work(place, count, units),
+            joint.work(place, count, units),
             search::cheapest(&steps, count, units, false),
             "{steps:?}, n = {count}, {units} units"
         );
-        let paired = Paired::new(&alone, count, units, 0);
+        let split_reversal = SplitReversal::new(&joint, count, units, 0);
         assert_eq!(
-            paired.work(place, count, units),
+            split_reversal.work(place, count, units),
             search::cheapest(&steps, count, units, true),
             "{steps:?}, n = {count}, {units} units"
         );

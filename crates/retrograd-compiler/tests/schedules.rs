@@ -1,7 +1,7 @@
 //! Schedules against the reference numbers in `testdata/schedules`, an abstract loop, and a search over all possible
 //! programs.
 
-use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place as Start, Steps};
+use retrograd_compiler::plan::optimal::{Choice, JointReversal, Place as Start, SplitReversal, Steps};
 use retrograd_compiler::plan::schedule::{
     Action, Blocks, Counts, RUNS, Recipe, Schedule, Sweep, binomial, counts, next, start,
 };
@@ -17,7 +17,7 @@ const REVOLVE_WRITES: &str = include_str!("../../../testdata/schedules/revolve_w
 const SQRT_TWO_LEVEL: &str = include_str!("../../../testdata/schedules/sqrt_two_level.csv");
 const TWO_PHASE: &str = include_str!("../../../testdata/schedules/two_phase.csv");
 
-const SWEEPS: [Sweep; 2] = [Sweep::Paired, Sweep::Alone];
+const SWEEPS: [Sweep; 2] = [Sweep::Split, Sweep::Joint];
 
 /// Bytes of a state and of a record, so that what lies where it should not is seen.
 const STATE: u64 = 3;
@@ -46,7 +46,7 @@ fn closed_form_equals_the_table_of_fewest_advances() {
             let [n, c, r] = [n, c, r].map(|number| u64::try_from(number).expect("only executions are beyond u64"));
             assert_eq!(binomial::repetitions(n, c), r, "n = {n}, c = {c}");
             assert_eq!(binomial::advances(n, c), advances, "n = {n}, c = {c}");
-            assert_eq!(counts(&revolve(c), Sweep::Alone, n).forward_steps(), total, "n = {n}, c = {c}");
+            assert_eq!(counts(&revolve(c), Sweep::Joint, n).forward_steps(), total, "n = {n}, c = {c}");
         }
     }
 }
@@ -67,7 +67,7 @@ fn revolve_does_what_griewank_and_walther_do() {
         let (n, slots) = (number(), number());
         // Slots are freed by being written again, and x_0 needs no store.
         let expected = cells.next().expect("actions").split(' ').filter(|word| !word.starts_with('D') && *word != "S0");
-        let (actions, _) = run(&revolve(slots), Sweep::Alone, n);
+        let (actions, _) = run(&revolve(slots), Sweep::Joint, n);
         let actual: Vec<String> = actions.iter().map(in_table).collect();
         assert_eq!(actual, expected.collect::<Vec<_>>(), "n = {n}, c = {slots}");
     }
@@ -78,7 +78,7 @@ fn revolve_stores_the_fewest_states() {
     for [n, c, stores, fewest, restores] in rows(REVOLVE_WRITES) {
         assert_eq!(stores, fewest);
         assert_eq!(binomial::stores(n, c), stores, "n = {n}, c = {c}");
-        let (_, counts) = run(&revolve(c), Sweep::Alone, n);
+        let (_, counts) = run(&revolve(c), Sweep::Joint, n);
         assert_eq!(
             (counts.snapshots, counts.restores),
             (u128::from(stores.saturating_sub(1)), u128::from(restores)),
@@ -98,7 +98,7 @@ fn paired_revolve_is_optimal_for_a_loop_in_the_middle_of_a_program() {
             continue;
         }
         let [slots, n, total] = [held, n, total].map(|cell| cell.parse().expect("a number"));
-        let (_, counts) = run(&revolve(slots), Sweep::Paired, n);
+        let (_, counts) = run(&revolve(slots), Sweep::Split, n);
         assert_eq!(counts.forward_steps(), u128::from(total), "n = {n}, c = {slots}");
         compared += 1;
     }
@@ -143,11 +143,11 @@ fn every_short_loop_is_reversed_within_what_is_predicted() {
 fn revolve_over_blocks_runs_as_many_blocks_as_the_table_says() {
     for [n, c, _, advances, _] in rows::<u64, 5>(REVOLVE) {
         for steps in [1, 5] {
-            let (actions, alone) = run(&blocks(steps, c), Sweep::Alone, n * steps);
-            assert_eq!(alone.advances, u128::from(steps * advances), "{n} blocks of {steps} steps, c = {c}");
-            assert_eq!(alone.taped, u128::from(steps * n), "{n} blocks of {steps} steps, c = {c}");
+            let (actions, joint) = run(&blocks(steps, c), Sweep::Joint, n * steps);
+            assert_eq!(joint.advances, u128::from(steps * advances), "{n} blocks of {steps} steps, c = {c}");
+            assert_eq!(joint.taped, u128::from(steps * n), "{n} blocks of {steps} steps, c = {c}");
             // As often as Revolve, and once more for each block: it is recorded and reversed.
-            let (single, _) = run(&revolve(c), Sweep::Alone, n);
+            let (single, _) = run(&revolve(c), Sweep::Joint, n);
             assert_eq!(actions.len() as u64, single.len() as u64 + n, "{n} blocks of {steps} steps, c = {c}");
         }
     }
@@ -156,12 +156,12 @@ fn revolve_over_blocks_runs_as_many_blocks_as_the_table_says() {
 #[test]
 fn driven_revolve_executes_what_the_table_says() {
     for [n, c, _, advances, total] in rows(REVOLVE) {
-        let (_, alone) = run(&revolve(c), Sweep::Alone, n);
-        assert_eq!(alone.advances, u128::from(advances), "n = {n}, c = {c}");
-        assert_eq!(alone.forward_steps(), u128::from(total), "n = {n}, c = {c}");
+        let (_, joint) = run(&revolve(c), Sweep::Joint, n);
+        assert_eq!(joint.advances, u128::from(advances), "n = {n}, c = {c}");
+        assert_eq!(joint.forward_steps(), u128::from(total), "n = {n}, c = {c}");
         // In a pair the rest of the program is one more step.
-        let (_, paired) = run(&revolve(c), Sweep::Paired, n - 1);
-        assert_eq!(paired.forward_steps(), u128::from(total - 1), "n = {n}, c = {c}");
+        let (_, split_reversal) = run(&revolve(c), Sweep::Split, n - 1);
+        assert_eq!(split_reversal.forward_steps(), u128::from(total - 1), "n = {n}, c = {c}");
     }
 }
 
@@ -185,8 +185,8 @@ fn no_program_whatever_beats_revolve() {
 #[test]
 fn loops_of_no_steps_only_turn() {
     for schedule in [keep_all, |sweep, n| periodic(3, sweep, n), |_, _| revolve(3)] {
-        assert_eq!(run(&schedule(Sweep::Paired, 0), Sweep::Paired, 0).0, [Action::Turn]);
-        assert_eq!(run(&schedule(Sweep::Alone, 0), Sweep::Alone, 0).0, []);
+        assert_eq!(run(&schedule(Sweep::Split, 0), Sweep::Split, 0).0, [Action::Turn]);
+        assert_eq!(run(&schedule(Sweep::Joint, 0), Sweep::Joint, 0).0, []);
     }
 }
 
@@ -194,8 +194,8 @@ fn loops_of_no_steps_only_turn() {
 fn keep_all_tapes_once() {
     use Action::{Reverse, Tape, Turn};
     let (tape, reverse) = (Tape { from: 0, to: 5, at: 0, choice: 0 }, Reverse { from: 0, to: 5, at: 0, choice: 0 });
-    assert_eq!(run(&keep_all(Sweep::Paired, 5), Sweep::Paired, 5).0, [tape, Turn, reverse]);
-    assert_eq!(run(&keep_all(Sweep::Alone, 5), Sweep::Alone, 5).0, [tape, reverse]);
+    assert_eq!(run(&keep_all(Sweep::Split, 5), Sweep::Split, 5).0, [tape, Turn, reverse]);
+    assert_eq!(run(&keep_all(Sweep::Joint, 5), Sweep::Joint, 5).0, [tape, reverse]);
 }
 
 #[test]
@@ -215,12 +215,12 @@ fn periodic_tapes_the_last_segment_at_once_and_the_others_when_they_are_reversed
         Tape { from: 0, to: 3, at: 0, choice: 0 },
         Reverse { from: 0, to: 3, at: 0, choice: 0 },
     ];
-    assert_eq!(run(&periodic(3, Sweep::Paired, 8), Sweep::Paired, 8).0, expected);
+    assert_eq!(run(&periodic(3, Sweep::Split, 8), Sweep::Split, 8).0, expected);
 }
 
 #[test]
 fn paired_revolve_turns_where_the_next_step_would_be() {
-    use Action::{Advance, Restore, Snapshot, Turn, Turnback};
+    use Action::{Advance, Restore, Snapshot, Turn, Youturn};
     let expected = [
         Advance { from: 0, to: 1 },
         Snapshot { at: 0, step: 1 },
@@ -228,13 +228,13 @@ fn paired_revolve_turns_where_the_next_step_would_be() {
         Turn,
         Restore { at: Some(0), step: 1 },
         Advance { from: 1, to: 2 },
-        Turnback { step: 2 },
+        Youturn { step: 2 },
         Restore { at: Some(0), step: 1 },
-        Turnback { step: 1 },
+        Youturn { step: 1 },
         Restore { at: None, step: 0 },
-        Turnback { step: 0 },
+        Youturn { step: 0 },
     ];
-    assert_eq!(run(&revolve(2), Sweep::Paired, 3).0, expected);
+    assert_eq!(run(&revolve(2), Sweep::Split, 3).0, expected);
 }
 
 /// The work of a loop as it is driven.
@@ -244,7 +244,7 @@ fn work(steps: &Steps, actions: &[Action]) -> u64 {
         Action::Advance { from, to } => (to - from) * steps.advance,
         Action::Tape { from, to, choice: k, .. } => (to - from) * choice(k).forward,
         Action::Reverse { from, to, choice: k, .. } => (to - from) * choice(k).reverse[0],
-        Action::Turnback { .. } => steps.turn[0],
+        Action::Youturn { .. } => steps.turn[0],
         Action::Restore { .. } => steps.hold,
         Action::Snapshot { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done => 0,
         Action::Run(run) => panic!("{run:?} is many actions"),
@@ -262,18 +262,18 @@ fn a_recipe_does_what_its_table_promises() {
         let choices: Vec<Choice> = records.iter().map(choice).collect();
         let steps = Steps { start: 0, state, advance: 2, hold, turn: vec![7], choices };
         let record_bytes: Vec<u64> = steps.choices.iter().map(|choice| choice.units as u64).collect();
-        let alone = Alone::new(&steps, 40, 20);
-        let paired = Paired::new(&alone, 40, 20, 0);
+        let joint = JointReversal::new(&steps, 40, 20);
+        let split_reversal = SplitReversal::new(&joint, 40, 20, 0);
         for n in 1..=40 {
             for units in 0..=20 {
                 let tables = [
                     (
-                        Recipe::alone(&alone, n, units, state as u64, record_bytes.clone()),
-                        alone.work(Start::First, n as usize, units),
+                        Recipe::joint(&joint, n, units, state as u64, record_bytes.clone()),
+                        joint.work(Start::First, n as usize, units),
                     ),
                     (
-                        Recipe::paired(&alone, &paired, n, units, state as u64, record_bytes.clone()),
-                        paired.work(Start::First, n as usize, units),
+                        Recipe::split_reversal(&joint, &split_reversal, n, units, state as u64, record_bytes.clone()),
+                        split_reversal.work(Start::First, n as usize, units),
                     ),
                 ];
                 for (recipe, promised) in tables {
@@ -290,9 +290,9 @@ fn a_recipe_does_what_its_table_promises() {
 
 #[test]
 fn schedules_print_in_words() {
-    assert_eq!(keep_all(Sweep::Paired, 9).to_string(), "keep all");
-    assert_eq!(periodic(1, Sweep::Paired, 9).to_string(), "every step");
-    assert_eq!(periodic(4, Sweep::Paired, 9).to_string(), "every 4 steps");
+    assert_eq!(keep_all(Sweep::Split, 9).to_string(), "keep all");
+    assert_eq!(periodic(1, Sweep::Split, 9).to_string(), "every step");
+    assert_eq!(periodic(4, Sweep::Split, 9).to_string(), "every 4 steps");
     assert_eq!(revolve(1).to_string(), "replay from the start");
     assert_eq!(revolve(18).to_string(), "revolve with 18 slots");
     assert_eq!(blocks(64, 1).to_string(), "replay from the start, 64 steps recorded at a time");
@@ -360,7 +360,7 @@ fn closed_forms_follow_the_recurrence_far_beyond_what_can_be_driven() {
 #[test]
 #[should_panic(expected = "needs 28 words, not 27")]
 fn too_few_words_are_refused() {
-    start(&mut [0; 27], &revolve(18), Sweep::Paired, 1000);
+    start(&mut [0; 27], &revolve(18), Sweep::Split, 1000);
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn in_table(action: &Action) -> String {
         Action::Advance { from, to } => format!("A{from}-{to}"),
         Action::Snapshot { step, .. } => format!("S{step}"),
         Action::Restore { step, .. } => format!("R{step}"),
-        Action::Turnback { step } => format!("U{step}"),
+        Action::Youturn { step } => format!("U{step}"),
         Action::Tape { .. }
         | Action::Reverse { .. }
         | Action::Spill { .. }
@@ -392,7 +392,7 @@ fn in_table(action: &Action) -> String {
         | Action::Turn
         | Action::Done
         | Action::Run(_) => {
-            panic!("not in a Revolve alone: {action:?}")
+            panic!("not in a Revolve joint: {action:?}")
         }
     }
 }
@@ -477,7 +477,7 @@ impl<'s> Run<'s> {
             pool: BTreeMap::new(),
             pool_peak: 0,
             end: n,
-            turn_ahead: sweep == Sweep::Paired,
+            turn_ahead: sweep == Sweep::Split,
             counts: Counts::default(),
             ahead: VecDeque::new(),
         }
@@ -521,10 +521,10 @@ impl<'s> Run<'s> {
                 assert_eq!(found, Some(Item::Records { from, to, choice }), "{place} reads what is not recorded");
                 self.reverse(from, to, place);
             }
-            Action::Turnback { step } => {
+            Action::Youturn { step } => {
                 assert_eq!(self.working, Some(step), "{place}");
                 self.reverse(step, step + 1, place);
-                self.counts.turnbacks += 1;
+                self.counts.youturns += 1;
             }
             Action::Snapshot { at, step } => {
                 assert_eq!(self.working, Some(step), "{place}");
@@ -630,7 +630,7 @@ mod search {
 
     /// The fewest executions, and the fewest snapshots among programs with so few.
     pub(crate) fn cheapest(n: u64, slots: u64, sweep: Sweep) -> Cost {
-        let first = Machine { working: Some(0), held: 1, end: n, turn_ahead: sweep == Sweep::Paired };
+        let first = Machine { working: Some(0), held: 1, end: n, turn_ahead: sweep == Sweep::Split };
         let mut queue = BinaryHeap::from([Reverse(((0, 0), first))]);
         let mut seen = BTreeSet::new();
         while let Some(Reverse(((executions, snapshots), machine))) = queue.pop() {

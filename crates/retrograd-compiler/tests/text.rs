@@ -12,13 +12,13 @@ fn every_sample_of_every_row_prints_and_parses() {
         for sample in (row.samples)(row) {
             let builder = Builder::new("main");
             let params = builder.params(sample.args.iter().map(|(ty, _)| ty.clone()));
-            let result = builder.row(row, sample.attrs.clone(), &params);
+            let result = builder.op(row, sample.attrs.clone(), &params);
             let program = Program::new(builder.finish(vec![result]));
             let text = program.to_string();
             let again = ops::parse(&text, "row.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
             ir::verify(&again).unwrap_or_else(|error| panic!("{error}\n{text}"));
             assert_eq!(again.to_string(), text);
-            let Op::Row(_, attrs) = &again.main().insts[0].op else { panic!("a row is read as a row:\n{text}") };
+            let Op::Def(_, attrs) = &again.main().insts[0].op else { panic!("a row is read as a row:\n{text}") };
             assert_eq!(attrs, &sample.attrs, "{text}");
             assert_eq!(again.main().types, program.main().types, "{text}");
         }
@@ -59,7 +59,7 @@ fn names_are_made_readable_and_unique() {
 #[test]
 fn values_are_numbered_in_order_of_definition() {
     let (x, y) = (Value(5), Value(2));
-    let inst = inst(Op::Row(&ops::NEG, Attrs::none()), &[x], &[y]);
+    let inst = inst(Op::Def(&ops::NEG, Attrs::none()), &[x], &[y]);
     let program = Program::new(Function {
         name: "main".into(),
         params: vec![x],
@@ -81,7 +81,7 @@ fn inst(op: Op, args: &[Value], results: &[Value]) -> Inst {
 }
 
 fn neg() -> Op {
-    Op::Row(&ops::NEG, Attrs::none())
+    Op::Def(&ops::NEG, Attrs::none())
 }
 
 /// The error of a Program; it can also be printed.
@@ -127,12 +127,12 @@ fn definitions_are_checked() {
 #[test]
 fn attributes_are_checked_before_shape_rules_read_them() {
     let wrong = Attrs::none().with("axes", Attr::DType(DType::F64));
-    let sum = inst(Op::Row(&ops::SUM, wrong), &[Value(0)], &[Value(1)]);
+    let sum = inst(Op::Def(&ops::SUM, wrong), &[Value(0)], &[Value(1)]);
     let expected =
         "model.py:3: invalid program: %1 in `main`: `sum` needs a list of integers that are not negative as `axes`";
     assert_eq!(refused_insts(vec![sum], &[], scalars(2)), expected);
 
-    let extra = inst(Op::Row(&ops::NEG, Attrs::none().ints("axes", [0])), &[Value(0)], &[Value(1)]);
+    let extra = inst(Op::Def(&ops::NEG, Attrs::none().ints("axes", [0])), &[Value(0)], &[Value(1)]);
     let expected = "model.py:3: invalid program: %1 in `main`: `neg` has the attributes [], found [axes]";
     assert_eq!(refused_insts(vec![extra], &[], scalars(2)), expected);
 }

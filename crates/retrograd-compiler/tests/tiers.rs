@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use retrograd_compiler::plan::optimal::tiers::{Disk, Fast, Origin, Tiers};
-use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place, Steps};
+use retrograd_compiler::plan::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
 use retrograd_compiler::plan::schedule::{Action, Counts, Recipe, SUM_BYTES, Schedule, Sweep, Tiered, next, start};
 
 const STATE: u64 = 16;
@@ -34,7 +34,7 @@ fn drive(recipe: &Recipe) -> (Counts, u64, u64) {
     start(&mut words, &schedule, sweep, n);
     let (mut pool, mut disk) = (Memory::new(), Memory::new());
     let (mut working, mut end, mut counts) = (Some(0), n, Counts::default());
-    let (mut pool_bytes, mut disk_bytes, mut turned) = (0, 0, sweep == Sweep::Alone);
+    let (mut pool_bytes, mut disk_bytes, mut turned) = (0, 0, sweep == Sweep::Joint);
     loop {
         match next(&mut words, &table) {
             Action::Advance { from, to } => {
@@ -50,9 +50,9 @@ fn drive(recipe: &Recipe) -> (Counts, u64, u64) {
                 assert!(turned && end == to && pool.remove(&at).map(|(_, what)| what) == Some(What::Records(from, to)));
                 (working, end) = (None, from);
             }
-            Action::Turnback { step } => {
+            Action::Youturn { step } => {
                 assert!(turned && working == Some(step) && end == step + 1);
-                (working, end, counts.turnbacks) = (None, step, counts.turnbacks + 1);
+                (working, end, counts.youturns) = (None, step, counts.youturns + 1);
             }
             Action::Snapshot { at, step } => {
                 assert_eq!(working, Some(step));
@@ -94,7 +94,7 @@ fn work(counts: &Counts, steps: &Steps, access: f64) -> f64 {
     let choice = &steps.choices[0];
     let fast = counts.advances as f64 * steps.advance as f64
         + counts.taped as f64 * (choice.forward + choice.reverse[0]) as f64
-        + counts.turnbacks as f64 * steps.turn[0] as f64;
+        + counts.youturns as f64 * steps.turn[0] as f64;
     fast + (counts.spills + counts.fetches) as f64 * access
 }
 
@@ -104,8 +104,8 @@ fn a_recipe_over_two_tiers_does_what_the_recurrence_says() {
     let steps = Steps { start: 0, state: 2, advance: 4, hold: 0, turn: vec![9], choices: vec![choice] };
     let mut spilled = 0;
     for (count, units, access) in [(30, 4, 3.0), (30, 9, 7.0), (47, 6, 1.0), (50, 12, 30.0), (23, 2, 10.0)] {
-        let alone = Alone::new(&steps, count, units);
-        let paired = Paired::new(&alone, count, units, 0);
+        let joint = JointReversal::new(&steps, count, units);
+        let split_reversal = SplitReversal::new(&joint, count, units, 0);
         for (sweep, grain, slots) in [
             (true, 1, None),
             (true, 1, Some(1)),
@@ -120,17 +120,22 @@ fn a_recipe_over_two_tiers_does_what_the_recurrence_says() {
                 (0..=grains).map(|k| work(k * grain + lead).map_or(f64::INFINITY, |work| work as f64)).collect()
             };
             let fast = Fast {
-                later: row(0, &|n| alone.work(Place::Later, n, units)),
-                first: row(lead, &|n| alone.work(Place::First, n, units)),
+                later: row(0, &|n| joint.work(Place::Later, n, units)),
+                first: row(lead, &|n| joint.work(Place::First, n, units)),
             };
             let swept = Fast {
-                later: row(0, &|n| paired.work(Place::Later, n, units)),
-                first: row(lead, &|n| paired.work(Place::First, n, units)),
+                later: row(0, &|n| split_reversal.work(Place::Later, n, units)),
+                first: row(lead, &|n| split_reversal.work(Place::First, n, units)),
             };
             let disk = Disk { slots, write: access, read: access };
             let tiers = Tiers::new(fast, sweep.then_some(swept), 4.0 * grain as f64, 4.0 * lead as f64, disk);
-            let tables =
-                Tiered { alone: &alone, paired: sweep.then_some(&paired), tiers: &tiers, grain: grain as u64, units };
+            let tables = Tiered {
+                joint: &joint,
+                split_reversal: sweep.then_some(&split_reversal),
+                tiers: &tiers,
+                grain: grain as u64,
+                units,
+            };
             let recipe = tables.recipe(count as u64, slots.unwrap_or(1), STATE, vec![RECORD]);
             let (counts, pool_bytes, disk_bytes) = drive(&recipe);
             assert_eq!(counts, recipe.counts());

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use retrograd::{Array, Attrs, Error, Pos, Program, Row, Type, ops};
+use retrograd::{Array, Attrs, Error, OpDef, Pos, Program, Type, ops};
 use retrograd_compiler::ir::{Attr, Function as Body, Inst, Op as IrOp, Value};
 
 use crate::dag::Dag;
@@ -68,8 +68,8 @@ pub fn fast_math(program: &Program) -> Result<Program, Error> {
 }
 
 /// Elementwise rows that the language has, by the function.
-fn function_of(row: &'static Row) -> Option<Function> {
-    let same = |function: &&Function| std::ptr::eq(function.row().op, row) && !function.gives_truth();
+fn function_of(def: &'static OpDef) -> Option<Function> {
+    let same = |function: &&Function| std::ptr::eq(function.row().op, def) && !function.gives_truth();
     Function::ALL.iter().find(same).copied()
 }
 
@@ -114,11 +114,11 @@ impl<'b> Reading<'b> {
     /// The number that every element of a value is.
     fn number(&self, value: Value) -> Option<f64> {
         let inst = self.definition(value)?;
-        let IrOp::Row(row, attrs) = &inst.op else { return None };
-        if std::ptr::eq(*row, &raw const ops::BROADCAST) {
+        let IrOp::Def(def, attrs) = &inst.op else { return None };
+        if std::ptr::eq(*def, &raw const ops::BROADCAST) {
             return self.number(inst.args[0]);
         }
-        let literal = std::ptr::eq(*row, &raw const ops::CONSTANT).then(|| attrs.array("value"))?;
+        let literal = std::ptr::eq(*def, &raw const ops::CONSTANT).then(|| attrs.array("value"))?;
         match (literal.len(), literal.data()) {
             (1, retrograd::Data::F64(x)) => Some(x[0]),
             (1, retrograd::Data::F32(x)) => Some(f64::from(x[0])),
@@ -163,8 +163,8 @@ impl<'b> Reading<'b> {
 /// The function that an instruction is, where it is elementwise arithmetic of floats of one type; the condition of a
 /// select is a leaf.
 fn arithmetic(body: &Body, inst: &Inst) -> Option<Function> {
-    let IrOp::Row(row, attrs) = &inst.op else { return None };
-    let function = function_of(row).filter(|_| attrs.iter().next().is_none())?;
+    let IrOp::Def(def, attrs) = &inst.op else { return None };
+    let function = function_of(def).filter(|_| attrs.iter().next().is_none())?;
     let ty = body.ty(*inst.results.first()?);
     let skipped = usize::from(function == Function::Select);
     let alike = inst.args[skipped..].iter().all(|arg| body.ty(*arg) == ty);
@@ -268,9 +268,9 @@ impl<'r, 'b> Writing<'r, 'b> {
         Value(u32::try_from(self.to.types.len() - 1).expect("fewer than 2^32 values"))
     }
 
-    fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Value>, ty: Type, pos: &Pos) -> Value {
+    fn push(&mut self, def: &'static OpDef, attrs: Attrs, args: Vec<Value>, ty: Type, pos: &Pos) -> Value {
         let result = self.define(ty);
-        self.to.insts.push(Inst { op: IrOp::Row(row, attrs), args, results: vec![result], pos: pos.clone() });
+        self.to.insts.push(Inst { op: IrOp::Def(def, attrs), args, results: vec![result], pos: pos.clone() });
         result
     }
 

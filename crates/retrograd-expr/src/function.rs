@@ -1,6 +1,6 @@
 //! The elementwise functions of the language: everything about one is its row.
 
-use retrograd::{Row, ops};
+use retrograd::{OpDef, ops};
 
 /// What one function is.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct FunctionRow {
     /// Number of arguments.
     pub arity: usize,
     /// The op that computes it.
-    pub op: &'static Row,
+    pub op: &'static OpDef,
     /// Derivatives by each argument, in the language, of the arguments `a`, `b` and the result `r`. An empty text is
     /// no derivative: the function is flat, or gives no number.
     pub partials: &'static [&'static str],

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use retrograd_compiler::ir::{Error, ErrorKind, Pos};
-use retrograd_compiler::plan::Vectors;
+use retrograd_compiler::plan::SimdTarget;
 
 use crate::cranelift::Cranelift;
 use crate::llvm::Llvm;
@@ -39,12 +39,12 @@ pub enum Backend {
 
 impl Backend {
     /// The vectors that its code is made of, by which a plan is priced.
-    pub fn vectors(&self) -> Vectors {
+    pub fn vectors(&self) -> SimdTarget {
         match self {
             Backend::Cranelift => Cranelift::vectors(),
-            Backend::Narrow => Vectors::Narrow,
-            Backend::Llvm { .. } => Vectors::Wide,
-            Backend::Auto if Llvm::find(None).is_ok() => Vectors::Wide,
+            Backend::Narrow => SimdTarget::Bits128,
+            Backend::Llvm { .. } => SimdTarget::Widest,
+            Backend::Auto if Llvm::find(None).is_ok() => SimdTarget::Widest,
             Backend::Auto => Cranelift::vectors(),
         }
     }

@@ -2,17 +2,17 @@
 
 use std::panic::resume_unwind;
 
-use retrograd_compiler::fuse::kernel::{Kernel, RoutineCall};
 use retrograd_compiler::ir::{Array, Data, DataMut, Error, ErrorKind, Pos};
+use retrograd_compiler::lower::kernel::{Kernel, RoutineCall};
 
 use crate::backend::Backend;
+use crate::cancellation::{Cancellable, Cancellation};
 use crate::cranelift::Cranelift;
 use crate::llvm::Llvm;
-use crate::watch::{Watch, Watched};
 
 /// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
 pub(crate) type Entry =
-    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watched<'_>);
+    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Cancellable<'_>);
 
 /// The fault of a run that was stopped.
 pub(crate) const STOPPED: i64 = -1;
@@ -52,16 +52,16 @@ impl Code {
     /// `outputs` point to as many pointers as the kernel names, each valid for all that the kernel reads or writes
     /// there; outputs overlap nothing; `fault` points to four words, the second of which is 0 or the address of an
     /// observer of this run alone, the third the address of its file for spilled states, or 0 where the kernel has
-    /// none, the fourth 0 or the address of a crew.
+    /// none, the fourth 0 or the address of a pool.
     pub(crate) unsafe fn call(
         &self,
         arena: *mut u8,
         inputs: *const *const u8,
         outputs: *const *mut u8,
         fault: *mut i64,
-        watch: &Watch<'_>,
+        watch: &Cancellation<'_>,
     ) {
-        let watched = Watched::new(watch, self.kernel.loops);
+        let watched = Cancellable::new(watch, self.kernel.loops);
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
         unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), &raw const watched) }
         if let Some(panic) = watched.panic.into_inner() {

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use retrograd_compiler::eval::Sighting;
-use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::fuse::{COUNTS, Fault, Fused, counting};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
+use retrograd_compiler::lower::kernel::Kernel;
+use retrograd_compiler::lower::{COUNTS, Fault, Lowered, counting};
 use retrograd_compiler::plan::MOST_THREADS;
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
+use crate::cancellation::{Cancellation, Progress, reporting};
 use crate::code::{Code, STOPPED, address, address_mut, compile};
-use crate::crew::Crew;
 use crate::observer::Observer;
 use crate::spill::SpillFile;
 use crate::stats::{Counts, Stats};
-use crate::watch::{Progress, Watch, reporting};
+use crate::thread_pool::ThreadPool;
 
 /// What [`Executable::run_checked`] saw.
 #[derive(Clone, Debug)]
@@ -36,12 +36,12 @@ pub struct Checked {
 ///
 /// ```
 /// use retrograd_compiler::ir::Array;
-/// use retrograd_compiler::{fuse, ops, plan, plan::strategy};
+/// use retrograd_compiler::{lower, ops, plan, plan::strategy};
 /// use retrograd_jit::{Backend, Executable};
 ///
 /// let text = "fn main(%x: f64) -> f64 {\n  %y: f64 = mul %x, %x\n  return %y\n}\n";
 /// let plan = plan::plan(&ops::parse(text, "square.rg")?, &plan::Request::by(strategy::find("auto").unwrap()))?;
-/// let square = Executable::new(&Backend::Cranelift, &fuse::fuse(&plan))?;
+/// let square = Executable::new(&Backend::Cranelift, &lower::lower(&plan))?;
 /// let (outputs, _) = square.run(&[&Array::scalar(3.0)])?;
 /// assert_eq!(outputs, [Array::scalar(9.0)]);
 /// assert!(square.backend().starts_with("cranelift 0."));
@@ -52,7 +52,7 @@ pub struct Executable {
     arenas: Pool,
     /// Where states are spilled.
     directory: Option<PathBuf>,
-    crew: Option<Arc<Crew>>,
+    pool: Option<Arc<ThreadPool>>,
 }
 
 /// What clones share.
@@ -74,19 +74,20 @@ enum Counting {
 
 impl Clone for Executable {
     fn clone(&self) -> Executable {
-        let Executable { made, arenas: _, directory, crew } = self;
-        let (made, directory, crew) = (Arc::clone(made), directory.clone(), crew.clone());
-        Executable { made, arenas: Pool::default(), directory, crew }
+        let Executable { made, arenas: _, directory, pool } = self;
+        let (made, directory, pool) = (Arc::clone(made), directory.clone(), pool.clone());
+        Executable { made, arenas: Pool::default(), directory, pool }
     }
 }
 
 impl Executable {
     /// Makes machine code of loops; the error is that LLVM was asked for and is not there.
-    pub fn new(backend: &Backend, fused: &Fused) -> Result<Executable, Error> {
-        let (inputs, outputs, faults) = (fused.inputs().to_vec(), fused.outputs().to_vec(), fused.faults().to_vec());
-        // SAFETY: a `Fused` has private parts: `fuse` made it, of a verified Program and a decision that was held
+    pub fn new(backend: &Backend, lowered: &Lowered) -> Result<Executable, Error> {
+        let (inputs, outputs, faults) =
+            (lowered.inputs().to_vec(), lowered.outputs().to_vec(), lowered.faults().to_vec());
+        // SAFETY: a `Lowered` has private parts: `lower` made it, of a verified Program and a decision that was held
         // against it.
-        unsafe { Executable::of_kernel(backend, fused.kernel(), inputs, outputs, faults) }
+        unsafe { Executable::of_kernel(backend, lowered.kernel(), inputs, outputs, faults) }
     }
 
     /// Makes machine code of a kernel whose inputs, outputs and fault sites are these, in the order of their numbers:
@@ -132,9 +133,12 @@ impl Executable {
     pub fn with_threads(self, threads: usize) -> Executable {
         let spreads = self.made.code.kernel().parts.iter().any(|part| part.range.is_some());
         // Sums of what counts would meet.
-        let crew =
-            if spreads && self.made.counting == Counting::Off { Crew::of(threads.min(MOST_THREADS)) } else { None };
-        Executable { crew, ..self }
+        let pool = if spreads && self.made.counting == Counting::Off {
+            ThreadPool::of(threads.min(MOST_THREADS))
+        } else {
+            None
+        };
+        Executable { pool, ..self }
     }
 
     /// Bytes on the disk that a run uses at their most.
@@ -144,7 +148,7 @@ impl Executable {
 
     /// How many threads a run has.
     pub fn threads(&self) -> usize {
-        self.crew.as_ref().map_or(1, |crew| crew.threads())
+        self.pool.as_ref().map_or(1, |pool| pool.threads())
     }
 
     /// Who made its machine code: a name, a version and, of a library, its path.
@@ -174,11 +178,11 @@ impl Executable {
 
     /// Runs once.
     pub fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
-        self.run_with(inputs, &Watch::never())
+        self.run_with(inputs, &Cancellation::never())
     }
 
     /// Runs once, unless it is stopped: then the error is `Interrupted`.
-    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<(Vec<Array>, Stats), Error> {
+    pub fn run_with(&self, inputs: &[&Array], watch: &Cancellation<'_>) -> Result<(Vec<Array>, Stats), Error> {
         self.run_for(inputs, watch, None)
     }
 
@@ -189,7 +193,7 @@ impl Executable {
         look: &mut dyn FnMut(&Sighting<'_>),
     ) -> Result<(Vec<Array>, Stats), Error> {
         let mut observer = Observer { probes: &self.made.code.kernel().probes, look, panic: None };
-        let result = self.run_for(inputs, &Watch::never(), Some(&mut observer));
+        let result = self.run_for(inputs, &Cancellation::never(), Some(&mut observer));
         match observer.panic {
             Some(panic) => resume_unwind(panic),
             None => result,
@@ -209,7 +213,7 @@ impl Executable {
     fn run_for(
         &self,
         inputs: &[&Array],
-        watch: &Watch<'_>,
+        watch: &Cancellation<'_>,
         observer: Option<&mut Observer<'_>>,
     ) -> Result<(Vec<Array>, Stats), Error> {
         self.check_inputs(inputs)?;
@@ -228,7 +232,12 @@ impl Executable {
     /// There are as many pointers as [`Executable::inputs`] and [`Executable::outputs`] name, each aligned for its
     /// element type and valid for its bytes; the bytes of bools are 0 or 1; outputs overlap neither each other nor
     /// inputs.
-    pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<Stats, Error> {
+    pub unsafe fn run_raw(
+        &self,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        watch: &Cancellation<'_>,
+    ) -> Result<Stats, Error> {
         check_number("inputs", self.inputs().len(), inputs.len())?;
         check_number("outputs", self.outputs().len(), outputs.len())?;
         let mut arena = self.arenas.take(self.arena_bytes())?;
@@ -250,7 +259,7 @@ impl Executable {
         // SAFETY: the arena is longer than the guard, so the offset stays inside it.
         let start = unsafe { arena.start().add(GUARD_BYTES) };
         let outputs = self.outputs().iter().map(unwritten).collect();
-        let (outputs, _) = self.run_in(inputs, outputs, start, &Watch::never(), None)?;
+        let (outputs, _) = self.run_in(inputs, outputs, start, &Cancellation::never(), None)?;
         let changed = |(offset, byte): (usize, &u8)| (*byte != pattern(offset)).then_some(offset);
         let bytes = arena.as_mut_slice();
         let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes();
@@ -278,7 +287,7 @@ impl Executable {
         inputs: &[&Array],
         mut outputs: Vec<Array>,
         start: *mut u8,
-        watch: &Watch<'_>,
+        watch: &Cancellation<'_>,
         observer: Option<&mut Observer<'_>>,
     ) -> Result<(Vec<Array>, Took), Error> {
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
@@ -310,7 +319,7 @@ impl Executable {
         arena: *mut u8,
         inputs: &[*const u8],
         outputs: &[*mut u8],
-        watch: &Watch<'_>,
+        watch: &Cancellation<'_>,
         observer: Option<&mut Observer<'_>>,
     ) -> Result<Took, Error> {
         match self.made.counting {
@@ -335,19 +344,19 @@ impl Executable {
         arena: *mut u8,
         inputs: &[*const u8],
         outputs: &[*mut u8],
-        watch: &Watch<'_>,
+        watch: &Cancellation<'_>,
         observer: Option<&mut Observer<'_>>,
     ) -> Result<Took, Error> {
         let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let mut file = self.spill_file()?;
         let spill: *mut SpillFile = file.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        let crew = self.crew.as_ref().map_or(std::ptr::null(), Arc::as_ptr);
+        let pool = self.pool.as_ref().map_or(std::ptr::null(), Arc::as_ptr);
         let word = |address: usize| (address as u64).cast_signed();
         let mut words =
-            [0, word(observer.expose_provenance()), word(spill.expose_provenance()), word(crew.expose_provenance())];
+            [0, word(observer.expose_provenance()), word(spill.expose_provenance()), word(pool.expose_provenance())];
         let begin = Instant::now();
         // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for
-        // this run, and the crew, which is ours.
+        // this run, and the pool, which is ours.
         unsafe { self.made.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
         let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
@@ -369,7 +378,7 @@ impl Executable {
 
 impl From<Made> for Executable {
     fn from(made: Made) -> Executable {
-        Executable { made: Arc::new(made), arenas: Pool::default(), directory: None, crew: None }
+        Executable { made: Arc::new(made), arenas: Pool::default(), directory: None, pool: None }
     }
 }
 

@@ -6,9 +6,9 @@
 mod arena;
 mod backend;
 pub mod blocks;
+mod cancellation;
 mod code;
 mod cranelift;
-mod crew;
 mod executable;
 mod llvm;
 mod observer;
@@ -17,10 +17,10 @@ mod recorded;
 mod runtime;
 mod spill;
 mod stats;
-mod watch;
+mod thread_pool;
 
 pub use backend::Backend;
+pub use cancellation::{Cancellation, Progress};
 pub use executable::{Checked, Executable};
 pub use spill::bytes_per_second;
 pub use stats::{Counts, Stats, Time};
-pub use watch::{Progress, Watch};

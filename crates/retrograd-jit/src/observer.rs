@@ -4,8 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use retrograd_compiler::eval::Sighting;
-use retrograd_compiler::fuse::kernel::Probe;
 use retrograd_compiler::ir::{Array, DType, Data, Type};
+use retrograd_compiler::lower::kernel::Probe;
 
 /// Who observes a run. Machine code holds its address.
 pub(crate) struct Observer<'o> {

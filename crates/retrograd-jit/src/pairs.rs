@@ -5,8 +5,8 @@
 //! two rows of two are exchanged in registers. What steps add to rows in turn is added two numbers at a time, too:
 //! every place still gets its terms in the same order.
 
-use retrograd_compiler::fuse::kernel::{Address, Reg, Turn};
 use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::kernel::{Address, OrderedWrite, Reg};
 
 /// Bytes of the numbers that are moved in pairs.
 pub(crate) const BYTES: i64 = 8;
@@ -86,7 +86,10 @@ fn is_number(ty: DType) -> bool {
 
 /// Writes in their order, the number of each with that of the one that lies after it in memory, if they are done as
 /// one.
-pub(crate) fn of_turns(turns: &[Turn], type_of: impl Fn(&Turn) -> DType) -> Vec<(usize, Option<usize>)> {
+pub(crate) fn of_turns(
+    turns: &[OrderedWrite],
+    type_of: impl Fn(&OrderedWrite) -> DType,
+) -> Vec<(usize, Option<usize>)> {
     let mut done = vec![false; turns.len()];
     let mut together = vec![];
     for first in 0..turns.len() {
@@ -151,8 +154,10 @@ mod tests {
     #[test]
     fn writes_move_only_past_places_that_they_never_meet() {
         let together = |addresses: &[Address]| {
-            let turns: Vec<Turn> =
-                addresses.iter().map(|to| Turn { to: to.clone(), op: Some(Scalar::Add), src: Reg(9) }).collect();
+            let turns: Vec<OrderedWrite> = addresses
+                .iter()
+                .map(|to| OrderedWrite { to: to.clone(), op: Some(Scalar::Add), src: Reg(9) })
+                .collect();
             of_turns(&turns, |_| DType::F64)
         };
         // Rows of three numbers: another row has its own first number elsewhere.

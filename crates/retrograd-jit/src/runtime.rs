@@ -2,16 +2,16 @@
 
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
-use retrograd_compiler::fuse::kernel::{ActionCode, Order, RoutineCall};
 use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as ArrayType};
+use retrograd_compiler::lower::kernel::{ActionCode, Order, RoutineCall};
 use retrograd_compiler::plan::schedule::{self, Action, Run, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::cancellation::Cancellable;
 use crate::code::STOPPED;
-use crate::crew::spread;
 use crate::observer::probe;
 use crate::spill::{fetch, spill};
-use crate::watch::Watched;
+use crate::thread_pool::spread;
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,14 +140,14 @@ impl Import {
 /// A sweep as a word.
 pub(crate) fn encode_sweep(sweep: Sweep) -> i64 {
     match sweep {
-        Sweep::Paired => 0,
-        Sweep::Alone => 1,
+        Sweep::Split => 0,
+        Sweep::Joint => 1,
         Sweep::Online => panic!("Revolve knows the number of steps when it starts"),
     }
 }
 
 fn decode_sweep(word: i64) -> Sweep {
-    if word == 0 { Sweep::Paired } else { Sweep::Alone }
+    if word == 0 { Sweep::Split } else { Sweep::Joint }
 }
 
 /// The order of a loop as a word.
@@ -232,12 +232,19 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, table: *const i64, siz
     unsafe { action.write(operands) };
 }
 
-/// `Watched::stops` for machine code, which finds the answer where faults are; the order is encoded as by
-/// [`encode_order`], and what is not known is [`UNKNOWN`](crate::watch::UNKNOWN).
+/// `Cancellable::stops` for machine code, which finds the answer where faults are; the order is encoded as by
+/// [`encode_order`], and what is not known is [`UNKNOWN`](crate::cancellation::UNKNOWN).
 ///
 /// # Safety
 /// `watched` points to what the run was called with, and `fault` to its word for faults.
-unsafe extern "C" fn stops(watched: *const Watched<'_>, part: i64, step: i64, steps: i64, order: i64, fault: *mut i64) {
+unsafe extern "C" fn stops(
+    watched: *const Cancellable<'_>,
+    part: i64,
+    step: i64,
+    steps: i64,
+    order: i64,
+    fault: *mut i64,
+) {
     // SAFETY: the caller promises it: machine code passes on what it was called with.
     let watched = unsafe { &*watched };
     if watched.stops(part, step, steps, if order == 0 { Order::Up } else { Order::Down }) {
@@ -259,7 +266,7 @@ fn encode_action(action: Action) -> [i64; 5] {
         Action::Reverse { from, to, at, choice } => {
             [ActionCode::Reverse as i64, word(from), word(to), word(at), word(choice)]
         }
-        Action::Turnback { step } => [ActionCode::Turnback as i64, word(step), 0, 0, 0],
+        Action::Youturn { step } => [ActionCode::Youturn as i64, word(step), 0, 0, 0],
         Action::Turn => [ActionCode::Turn as i64, 0, 0, 0, 0],
         Action::Spill { at, step } => [ActionCode::Spill as i64, word(step), 0, word(at), 0],
         Action::Fetch { at, step } => [ActionCode::Fetch as i64, word(step), 0, word(at), 0],
@@ -288,9 +295,9 @@ const MOST: usize = 5;
 unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8) {
     // SAFETY: the caller promises it: the calls live as long as the code.
     let call = unsafe { &*call };
-    let RoutineCall { routine, attrs, args: types, result, scratch: rooms } = call;
+    let RoutineCall { routine, attrs, args: types, result, scratch: scratch_types } = call;
     // SAFETY: the caller passes the address of a stack slot of that many words.
-    let addresses = unsafe { std::slice::from_raw_parts(addresses, types.len() + 1 + rooms.len()) };
+    let addresses = unsafe { std::slice::from_raw_parts(addresses, types.len() + 1 + scratch_types.len()) };
     // Nothing is allocated during a run, but by whoever calls the host with many arguments.
     let (mut few, mut many) = ([Slice::F64(&[]); MOST], vec![]);
     let args = match types.len() {
@@ -305,13 +312,13 @@ unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8
         args[k] = unsafe { slice(ty, addresses[k]) };
     }
     let mut scratch: [SliceMut<'_>; MOST] = std::array::from_fn(|_| SliceMut::F64(&mut []));
-    for (k, ty) in rooms.iter().enumerate() {
+    for (k, ty) in scratch_types.iter().enumerate() {
         // SAFETY: the plan gave this memory to this call alone.
         scratch[k] = unsafe { slice_mut(ty, addresses[types.len() + 1 + k]) };
     }
     // SAFETY: as for scratch.
     let result = unsafe { slice_mut(result, addresses[types.len()]) };
-    (routine.run)(types, attrs, args, result, &mut scratch[..rooms.len()]);
+    (routine.run)(types, attrs, args, result, &mut scratch[..scratch_types.len()]);
 }
 
 /// # Safety

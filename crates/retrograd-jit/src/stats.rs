@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use retrograd_compiler::fuse::COUNTS;
+use retrograd_compiler::lower::COUNTS;
 
 /// What a run took.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 //! process (`allocations`) has one of its own.
 
 mod backends;
+mod cancellation;
 mod kernels;
 mod narrow;
 mod random;
 mod support;
-mod watch;
 mod wide;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use retrograd_compiler::ir::{Array, Data, DataMut, ErrorKind, Program, Type, parse, verify};
 use retrograd_compiler::plan::strategy::{Auto, KeepAll};
 use retrograd_compiler::plan::{Request, Strategy, plan};
-use retrograd_compiler::{diff, eval, fuse, ops, opt};
-use retrograd_jit::{Backend, Executable, Watch};
+use retrograd_compiler::{diff, eval, lower, ops, opt};
+use retrograd_jit::{Backend, Cancellation, Executable};
 
 /// Counts what this thread asks for.
 struct Counting;
@@ -80,13 +80,13 @@ fn count(path: &Path, program: &Program, inputs: &[Array]) -> usize {
         for budget in [None, smallest] {
             // A count known only at run time is not for every strategy.
             let Ok(plan) = ask(budget) else { continue };
-            let fused = fuse::fuse(&plan);
-            let executable = Executable::new(&Backend::Cranelift, &fused).unwrap().with_threads(2);
+            let lowered = lower::lower(&plan);
+            let executable = Executable::new(&Backend::Cranelift, &lowered).unwrap().with_threads(2);
             let sources: Vec<*const u8> = inputs.iter().map(address).collect();
-            let mut outputs: Vec<Array> = fused.outputs().iter().map(Array::zeros).collect();
+            let mut outputs: Vec<Array> = lowered.outputs().iter().map(Array::zeros).collect();
             let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
             // SAFETY: inputs and outputs have the types of the Program, and each its own memory.
-            let run = || unsafe { executable.run_raw(&sources, &targets, &Watch::never()) };
+            let run = || unsafe { executable.run_raw(&sources, &targets, &Cancellation::never()) };
             run().expect("the interpreter met no fault");
             let before = ASKED.get();
             run().expect("the interpreter met no fault");

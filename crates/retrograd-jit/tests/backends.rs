@@ -7,8 +7,8 @@ use std::process::Command;
 
 use crate::support::make::{Make, along};
 use crate::support::{backends, executable};
-use retrograd_compiler::fuse::kernel::{Kernel, Place};
 use retrograd_compiler::ir::{Array, DType, ErrorKind, Scalar, Type};
+use retrograd_compiler::lower::kernel::{Kernel, Place};
 use retrograd_jit::{Backend, Executable};
 
 fn by(backend: &Backend) -> Result<Executable, retrograd_compiler::ir::Error> {

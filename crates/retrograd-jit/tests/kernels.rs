@@ -2,9 +2,9 @@
 
 use crate::support::make::{BINARY, Make, UNARY, along, at};
 use crate::support::{backends, check, executable};
-use retrograd_compiler::fuse::Fault;
-use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
+use retrograd_compiler::lower::Fault;
+use retrograd_compiler::lower::kernel::{ActionCode, Address, Order, OrderedWrite, Place, Reg, Stmt};
 use retrograd_compiler::plan::schedule::{Blocks, Recipe, Schedule, Sweep};
 use retrograd_jit::Backend;
 
@@ -497,7 +497,7 @@ fn machine_code_follows_a_schedule() {
         |_, _| Schedule::Blocks(Blocks { steps: 3, record_bytes: 16, slots: 3, state_bytes: 8 }),
     ];
     for (schedule, sweep) in
-        schedules.into_iter().flat_map(|schedule| [Sweep::Paired, Sweep::Alone].map(|sweep| (schedule, sweep)))
+        schedules.into_iter().flat_map(|schedule| [Sweep::Split, Sweep::Joint].map(|sweep| (schedule, sweep)))
     {
         for n in [0, 1, 2, 7, 40] {
             let schedule = schedule(sweep, n);
@@ -583,12 +583,12 @@ fn writes_in_turn_are_those_of_one_step_after_the_other() {
                 let place = make.load(DType::I64, along(places, index, 8));
                 let value = if calls { make.op(Scalar::Call(LaneFunction::Exp), &[value]) } else { value };
                 let product = make.op(Scalar::Mul, &[value, value]);
-                let turn = |base: Reg, offset: i64, op: Option<Scalar>, src: Reg| Turn {
+                let turn = |base: Reg, offset: i64, op: Option<Scalar>, src: Reg| OrderedWrite {
                     to: Address { base, terms: vec![(place, 8)], offset },
                     op,
                     src,
                 };
-                make.push(Stmt::InTurn(vec![
+                make.push(Stmt::OrderedScatter(vec![
                     turn(sums, 0, Some(Scalar::Add), value),
                     turn(sums, 8, Some(Scalar::Add), product),
                     turn(last, 0, None, value),

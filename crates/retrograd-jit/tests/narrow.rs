@@ -2,8 +2,8 @@
 
 use crate::support::check;
 use crate::support::make::{Make, along, at};
-use retrograd_compiler::fuse::kernel::{Address, Order, Place, Reg};
 use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
+use retrograd_compiler::lower::kernel::{Address, Order, Place, Reg};
 use retrograd_compiler::ops;
 
 const FLOATS: [f32; 16] = [
@@ -74,7 +74,7 @@ fn every_row(ty: DType, of: impl Fn(usize) -> Array, special: usize) {
     for row in ops::rows() {
         let retrograd_compiler::ir::Lowering::Map(scalar) = row.lowering else { continue };
         let args: Vec<&Array> = match (scalar, row.arity) {
-            // `fuse` widens the arguments of functions.
+            // `lower` widens the arguments of functions.
             (Scalar::Call(_), _) => continue,
             (Scalar::Rem, _) if ty == DType::F32 => continue,
             (Scalar::Select, _) => vec![&truth, &x, &y],

@@ -2,8 +2,8 @@
 
 use crate::support::check;
 use crate::support::make::{BINARY, Make, UNARY, at};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, Stmt};
 use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
+use retrograd_compiler::lower::kernel::{Address, Kernel, Order, Place, Reg, Stmt};
 
 /// Rows of a buffer; vector loops run over at most so many.
 const ROWS: u64 = 700;

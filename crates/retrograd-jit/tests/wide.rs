@@ -3,8 +3,8 @@
 
 use crate::support::check;
 use crate::support::make::{Make, along, at};
-use retrograd_compiler::fuse::kernel::{Address, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, LaneFunction, Reduction, Scalar, Type};
+use retrograd_compiler::lower::kernel::{Address, OrderedWrite, Place, Reg, Stmt};
 
 /// Fewer steps than a block, whole blocks, and all that can remain.
 const COUNTS: [u64; 9] = [15, 16, 17, 23, 24, 31, 40, 47, 101];
@@ -119,9 +119,12 @@ fn rows_are_read_and_added_to_lane_by_lane() {
             let moved: Vec<Reg> = point.iter().zip(&own).map(|(&a, &b)| make.op(Scalar::Fma, &[a, both, b])).collect();
             make.store(Address { base: apart, terms: vec![(index, 16)], offset: 8 }, moved[2]);
             make.store(Address { base: apart, terms: vec![(index, 16)], offset: 0 }, both);
-            let turn =
-                |component: i64| Turn { to: of(y, component), op: Some(Scalar::Add), src: moved[component as usize] };
-            make.push(Stmt::InTurn(vec![turn(0), turn(1), turn(2)]));
+            let turn = |component: i64| OrderedWrite {
+                to: of(y, component),
+                op: Some(Scalar::Add),
+                src: moved[component as usize],
+            };
+            make.push(Stmt::OrderedScatter(vec![turn(0), turn(1), turn(2)]));
             vec![]
         });
         let places = Array::new([count as usize], Data::I64((0..count as i64).map(|k| k * k % 7).collect()));

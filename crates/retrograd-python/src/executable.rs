@@ -11,8 +11,8 @@ use pyo3::types::{PyFloat, PyTuple};
 use retrograd::pipeline::{self, Arithmetic, Compiled, Options, SpillTo};
 use retrograd::strategy::LoopFate;
 use retrograd::{
-    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Saved, Stats, Strategy, Times, Type,
-    Watch, cache, strategy,
+    Array, Backend, Budget, Cancellation, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Saved, Stats, Strategy,
+    Times, Type, cache, strategy,
 };
 
 use crate::array::{Source, Target, from_numpy, number, source, target, to_numpy};
@@ -409,7 +409,7 @@ impl Executable {
         };
         let result = py.detach(|| {
             let run = ticks::Run::new();
-            let watch = Watch::asking(run.raised(), &stops);
+            let watch = Cancellation::asking(run.raised(), &stops);
             let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
             let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
             // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use retrograd::pipeline::{self, Wanted};
 use retrograd::trace::{Traced, TracedFunction, TracedRule};
-use retrograd::{Array, Attr, Attrs, Direction, EXACT, Error, Pos, Row, ops};
+use retrograd::{Array, Attr, Attrs, Direction, EXACT, Error, OpDef, Pos, ops};
 
 use crate::array::{dtype_of, from_numpy, to_numpy, type_of};
 use crate::error::exception;
@@ -363,7 +363,7 @@ fn finished() -> PyErr {
     PyRuntimeError::new_err("the trace is finished")
 }
 
-fn row(name: &str) -> PyResult<&'static Row> {
+fn row(name: &str) -> PyResult<&'static OpDef> {
     ops::find(name).ok_or_else(|| PyValueError::new_err(format!("no op `{name}`")))
 }
 
@@ -376,11 +376,11 @@ fn place(pos: Place) -> Pos {
 }
 
 /// The attributes of a row, in its order: lists of integers, element types by name, types as (name, extents).
-fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
+fn attrs_of(def: &'static OpDef, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
     // Whether an instruction is exact is decided on the whole Program.
-    row.attrs.iter().filter(|name| **name != EXACT).try_fold(Attrs::none(), |attrs, name| {
+    def.attrs.iter().filter(|name| **name != EXACT).try_fold(Attrs::none(), |attrs, name| {
         let value =
-            given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
+            given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", def.name)))?;
         let attr = if let Ok(values) = value.extract::<Vec<i64>>() {
             Attr::Ints(values)
         } else if let Ok(text) = value.extract::<String>() {

@@ -7,13 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Data, Error, ErrorKind, FuncId, Op, Program, Type, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::opt::{Arithmetic, PASSES, contract, fix, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
-use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
+use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Rematerialise, Revolve};
 use retrograd_compiler::plan::{
-    Again, Decision, Facts, Fate, Logged, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan,
+    Decision, Facts, Fate, Logged, LoopDecision, Plan, Rematerialised, Request, Search, Spill, Strategy, Tiling, plan,
 };
 use retrograd_compiler::{diff, eval, ops};
 
@@ -606,8 +606,8 @@ impl Strategy for InParts {
         self.of.tiling()
     }
 
-    fn unnests(&self) -> bool {
-        self.of.unnests()
+    fn coalesces(&self) -> bool {
+        self.of.coalesces()
     }
 
     fn undoes(&self) -> bool {
@@ -622,8 +622,8 @@ impl Strategy for InParts {
         self.of.search()
     }
 
-    fn replay(&self) -> Replay {
-        self.of.replay()
+    fn rematerialise(&self) -> Rematerialise {
+        self.of.rematerialise()
     }
 
     fn fate(&self, origin: &str) -> Option<Fate> {
@@ -658,8 +658,8 @@ impl Strategy for InTiles {
         Auto.decide(facts, room)
     }
 
-    fn replay(&self) -> Replay {
-        Auto.replay()
+    fn rematerialise(&self) -> Rematerialise {
+        Auto.rematerialise()
     }
 }
 
@@ -683,9 +683,9 @@ pub fn strategies() -> Vec<Arc<dyn Strategy>> {
 #[derive(PartialEq)]
 struct Decided {
     loops: BTreeMap<FuncId, LoopDecision>,
-    again: Again,
+    again: Rematerialised,
     tiles: [Vec<usize>; 2],
-    unnested: Vec<[u64; 2]>,
+    coalesced: Vec<[u64; 2]>,
     logs: Vec<Logged>,
 }
 
@@ -695,7 +695,7 @@ impl Decided {
             loops: plan.decision.loops.clone(),
             again: plan.decision.again.clone(),
             tiles: [plan.tiles.clone(), plan.strips.clone()],
-            unnested: plan.unnested.clone(),
+            coalesced: plan.coalesced.clone(),
             logs: plan.logs.clone(),
         }
     }
@@ -785,7 +785,7 @@ fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool,
 fn same_twice(program: &Program) -> Result<(), String> {
     let once = || -> Result<String, String> {
         let plan = plan(program, &Request::by(Arc::new(Auto))).map_err(words)?;
-        Ok(format!("{plan}{:?}", fuse(&plan)))
+        Ok(format!("{plan}{:?}", lower(&plan)))
     };
     if once()? == once()? { Ok(()) } else { Err("compiling twice gives other loops".into()) }
 }

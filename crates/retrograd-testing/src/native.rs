@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::fuse::{Fused, fuse};
 use retrograd_compiler::ir::{Array, Builder, Data, Error, ErrorKind, Program};
+use retrograd_compiler::lower::kernel::Kernel;
+use retrograd_compiler::lower::{Lowered, lower};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Plan, Request, Strategy, plan};
 use retrograd_jit::{Backend, Executable};
@@ -16,7 +16,7 @@ pub fn backends() -> &'static [Backend] {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
         let nothing = plan(&Program::new(Builder::new("nothing").finish(vec![])), &Request::by(Arc::new(Auto)))
             .expect("nothing to plan");
-        match Executable::new(&llvm, &fuse(&nothing)) {
+        match Executable::new(&llvm, &lower(&nothing)) {
             Ok(_) => vec![Backend::Cranelift, llvm, Backend::Narrow],
             Err(error) => {
                 #[allow(clippy::print_stderr, reason = "what is not tested is said")]
@@ -35,7 +35,7 @@ pub fn backends() -> &'static [Backend] {
 pub struct Native {
     /// What is kept, run again, and where.
     pub plan: Plan,
-    fused: Fused,
+    lowered: Lowered,
     executables: Vec<Executable>,
 }
 
@@ -73,18 +73,18 @@ impl Native {
     }
 
     fn by(backends: &[Backend], plan: Plan) -> Native {
-        let fused = fuse(&plan);
-        let by = |backend| Executable::new(backend, &fused);
+        let lowered = lower(&plan);
+        let by = |backend| Executable::new(backend, &lowered);
         // As the size of the arena has it, too.
         let threads = [1, 2, 4][(plan.bytes_peak / 8 % 3) as usize];
         let ready = |executable: Executable| executable.spilling_to(std::env::temp_dir()).with_threads(threads);
         let executables = backends.iter().map(|backend| ready(by(backend).expect("the back end is there"))).collect();
-        Native { plan, fused, executables }
+        Native { plan, lowered, executables }
     }
 
     /// The loops.
     pub fn kernel(&self) -> &Kernel {
-        self.fused.kernel()
+        self.lowered.kernel()
     }
 
     /// Runs it, by the first back end.

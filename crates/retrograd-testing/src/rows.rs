@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use retrograd_compiler::ir::{
-    Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, Program, Row, Rule, Sample, Scalar, Type,
+    Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, OpDef, Program, Rule, Sample, Scalar, Type,
 };
 use retrograd_compiler::ops::evaluate;
 use retrograd_compiler::opt::{freeze, simplify};
@@ -20,8 +20,8 @@ use retrograd_compiler::diff::check::{check_at_special_point, check_to_order, fl
 /// ```
 /// retrograd_testing::check_row(&retrograd_compiler::ops::TANH).unwrap();
 /// ```
-pub fn check_row(row: &'static Row) -> Result<(), String> {
-    each_sample(row, |program, inputs, seed| match row.rule {
+pub fn check_row(def: &'static OpDef) -> Result<(), String> {
+    each_sample(def, |program, inputs, seed| match def.rule {
         Rule::Missing => check_missing(program),
         Rule::Zero
         | Rule::Partials(_)
@@ -38,12 +38,12 @@ pub fn check_row(row: &'static Row) -> Result<(), String> {
 /// ```
 /// retrograd_testing::check_row_native(&retrograd_compiler::ops::TANH).unwrap();
 /// ```
-pub fn check_row_native(row: &'static Row) -> Result<(), String> {
-    each_sample(row, |program, inputs, seed| {
+pub fn check_row_native(def: &'static OpDef) -> Result<(), String> {
+    each_sample(def, |program, inputs, seed| {
         let random = &mut Random::new(seed);
         check_native("value", program, inputs)?;
         check_native("value of awkward numbers", program, &random.awkward(inputs))?;
-        if matches!(row.rule, Rule::Missing) {
+        if matches!(def.rule, Rule::Missing) {
             return Ok(());
         }
         let Some((jvp, tangents)) = derived(Mode::Forward, program, inputs, random)? else { return Ok(()) };
@@ -65,30 +65,30 @@ pub fn check_row_native(row: &'static Row) -> Result<(), String> {
 /// ```
 /// assert!(retrograd_testing::check_row_at_special_points(&retrograd_compiler::ops::LOGADDEXP).unwrap() > 0);
 /// ```
-pub fn check_row_at_special_points(row: &'static Row) -> Result<usize, String> {
-    if matches!(row.rule, Rule::Missing) {
+pub fn check_row_at_special_points(def: &'static OpDef) -> Result<usize, String> {
+    if matches!(def.rule, Rule::Missing) {
         return Ok(0);
     }
-    let samples = (row.samples)(row);
+    let samples = (def.samples)(def);
     let of_floats = samples.iter().filter(|sample| sample.args.iter().all(|(ty, _)| ty.dtype != DType::Bool));
-    let is_map = matches!(row.lowering, Lowering::Map(_));
+    let is_map = matches!(def.lowering, Lowering::Map(_));
     // One sample of an elementwise row is enough: that of a single number.
     let few = if is_map { 1 } else { samples.len() };
     let mut judged = 0;
     // What is asked to be zero where there is no derivative is not right there.
-    let is_asked = |sample: &&Sample| !row.attrs.contains(&"degenerate") || sample.attrs.size("degenerate") == 0;
+    let is_asked = |sample: &&Sample| !def.attrs.contains(&"degenerate") || sample.attrs.size("degenerate") == 0;
     let of_floats =
         of_floats.filter(|sample| sample.args.iter().any(|(ty, _)| ty.dtype == DType::F64)).filter(is_asked);
     for sample in of_floats.take(few) {
-        let program = program(row, sample).map_err(|error| error.to_string())?;
+        let program = program(def, sample).map_err(|error| error.to_string())?;
         let types: Vec<Type> = sample.args.iter().map(|(ty, _)| ty.clone()).collect();
         for inputs in if is_map { numbers_of(&types) } else { arrays_of(&types) } {
-            if !has_pivots(row, &program, &inputs)? {
+            if !has_pivots(def, &program, &inputs)? {
                 continue;
             }
             // Its third derivative is not for singular matrices.
-            let order = if row.name == "adjugate" { 3 - inputs.len() } else { 2 };
-            let named = |error| format!("`{}` at {inputs:?}: {error}", row.name);
+            let order = if def.name == "adjugate" { 3 - inputs.len() } else { 2 };
+            let named = |error| format!("`{}` at {inputs:?}: {error}", def.name);
             judged += check_at_special_point(&program, &inputs, order, 7).map_err(named)?;
         }
     }
@@ -97,8 +97,8 @@ pub fn check_row_at_special_points(row: &'static Row) -> Result<usize, String> {
 
 /// Whether factors that the row gives have a derivative: all pivots are other than zero, but for the last of square
 /// matrices, and none has another sign nearby, as where a reflection finds a zero on the diagonal.
-fn has_pivots(row: &Row, program: &Program, inputs: &[Array]) -> Result<bool, String> {
-    if !["lu", "qr"].contains(&row.name) {
+fn has_pivots(def: &OpDef, program: &Program, inputs: &[Array]) -> Result<bool, String> {
+    if !["lu", "qr"].contains(&def.name) {
         return Ok(true);
     }
     let away = Random::new(5).array(&inputs[0].ty(), (-1e-4, 1e-4));
@@ -191,19 +191,22 @@ fn check_native(what: &str, program: &Program, inputs: &[Array]) -> Result<(), S
 }
 
 /// Every sample, and the same in other element types, as a Program with inputs and a seed.
-fn each_sample(row: &'static Row, check: impl Fn(&Program, &[Array], u64) -> Result<(), String>) -> Result<(), String> {
-    for (k, sample) in (row.samples)(row).iter().enumerate() {
-        for (types, sample) in in_all_types(row, sample) {
-            let seed = seed(row.name, k as u64);
-            let named = |message: String| format!("`{}`, sample {k}{types}, seed {seed:#x}: {message}", row.name);
-            let program = match program(row, &sample) {
+fn each_sample(
+    def: &'static OpDef,
+    check: impl Fn(&Program, &[Array], u64) -> Result<(), String>,
+) -> Result<(), String> {
+    for (k, sample) in (def.samples)(def).iter().enumerate() {
+        for (types, sample) in in_all_types(def, sample) {
+            let seed = seed(def.name, k as u64);
+            let named = |message: String| format!("`{}`, sample {k}{types}, seed {seed:#x}: {message}", def.name);
+            let program = match program(def, &sample) {
                 Ok(program) => program,
                 Err(error) if types.may_be_refused(&error) => continue,
                 Err(error) => return Err(named(error.to_string())),
             };
             let mut random = Random::new(seed);
             let mut inputs: Vec<_> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
-            (row.condition)(&mut inputs);
+            (def.condition)(&mut inputs);
             check(&program, &inputs, seed).map_err(named)?;
         }
     }
@@ -236,8 +239,8 @@ impl fmt::Display for Types {
 
 /// The sample as it is, with f32 for f64, with i32 for i64, and with integers for floats. Elementwise rows have samples
 /// of integers, where these are in the domain.
-fn in_all_types(row: &Row, sample: &Sample) -> Vec<(Types, Sample)> {
-    let elementwise = matches!(row.lowering, Lowering::Map(_) | Lowering::Convert);
+fn in_all_types(def: &OpDef, sample: &Sample) -> Vec<(Types, Sample)> {
+    let elementwise = matches!(def.lowering, Lowering::Map(_) | Lowering::Convert);
     let mut others = vec![(DType::F64, DType::F32), (DType::I64, DType::I32)];
     if !elementwise {
         others.extend([(DType::F64, DType::I64), (DType::F64, DType::I32)]);
@@ -275,10 +278,10 @@ fn seed(name: &str, sample: u64) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, hash).wrapping_add(sample)
 }
 
-fn program(row: &'static Row, sample: &Sample) -> Result<Program, Error> {
-    let b = Builder::new(row.name);
+fn program(def: &'static OpDef, sample: &Sample) -> Result<Program, Error> {
+    let b = Builder::new(def.name);
     let params = b.params(sample.args.iter().map(|(ty, _)| ty.clone()));
-    let result = b.try_row(row, sample.attrs.clone(), &params)?;
+    let result = b.try_row(def, sample.attrs.clone(), &params)?;
     Ok(Program::new(b.finish(vec![result])))
 }
 

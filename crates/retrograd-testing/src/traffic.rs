@@ -1,6 +1,6 @@
 //! Bytes that the steps of loops move: the promise of writing in place, counted.
 
-use retrograd_compiler::fuse::kernel::{Kernel, Reg, RegType, Stmt};
+use retrograd_compiler::lower::kernel::{Kernel, Reg, RegType, Stmt};
 
 /// The most bytes that one step of any innermost loop moves: loads, stores, copies, fills, and all lanes of its vector
 /// loops.
@@ -36,7 +36,7 @@ impl Traffic<'_> {
     fn stmt(&self, stmt: &Stmt) -> u64 {
         match stmt {
             Stmt::Load { dst: reg, .. } | Stmt::Store { src: reg, .. } => self.bytes(*reg),
-            Stmt::InTurn(turns) => {
+            Stmt::OrderedScatter(turns) => {
                 turns.iter().map(|turn| self.bytes(turn.src) * if turn.op.is_some() { 2 } else { 1 }).sum()
             }
             Stmt::Copy { bytes, .. } | Stmt::Zero { bytes, .. } => *bytes,
@@ -47,7 +47,7 @@ impl Traffic<'_> {
             }
             Stmt::If { then_body, else_body, .. } => self.own(then_body).max(self.own(else_body)),
             Stmt::Part(number) => self.own(&self.kernel.parts[*number as usize].body),
-            Stmt::For { .. } | Stmt::Loop { .. } | Stmt::Spread { .. } => 0,
+            Stmt::For { .. } | Stmt::Loop { .. } | Stmt::ParallelFor { .. } => 0,
             Stmt::Literal { .. }
             | Stmt::Let { .. }
             | Stmt::Move { .. }
@@ -81,7 +81,7 @@ impl Traffic<'_> {
         match stmt {
             Stmt::For { body, .. } | Stmt::Loop { body } => vec![body],
             Stmt::If { then_body, else_body, .. } => [self.loops(then_body), self.loops(else_body)].concat(),
-            Stmt::Part(part) | Stmt::Spread { part, .. } => self.loops(&self.kernel.parts[*part as usize].body),
+            Stmt::Part(part) | Stmt::ParallelFor { part, .. } => self.loops(&self.kernel.parts[*part as usize].body),
             Stmt::Literal { .. }
             | Stmt::Let { .. }
             | Stmt::Move { .. }
@@ -90,7 +90,7 @@ impl Traffic<'_> {
             | Stmt::Offset { .. }
             | Stmt::Load { .. }
             | Stmt::Store { .. }
-            | Stmt::InTurn(_)
+            | Stmt::OrderedScatter(_)
             | Stmt::Copy { .. }
             | Stmt::Zero { .. }
             | Stmt::ForVec { .. }

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, ErrorKind, Lowering, Pos, Program, Row, Rule, Type};
+use retrograd_compiler::ir::{
+    Array, Attrs, Builder, DType, Data, ErrorKind, Lowering, OpDef, Pos, Program, Rule, Type,
+};
 use retrograd_compiler::opt::simplify;
 use retrograd_compiler::plan::strategy::{Auto, KeepAll};
 use retrograd_compiler::{diff, eval, ops};
@@ -83,7 +85,7 @@ fn equal_elements_sort_in_the_order_they_had() {
 }
 
 /// Like `neg`, but only the interpreter knows it.
-static INTERPRETED: Row = Row {
+static INTERPRETED: OpDef = OpDef {
     name: "interpreted",
     doc: "No machine code is known.",
     arity: Some(1),
@@ -104,7 +106,7 @@ fn an_op_without_machine_code_is_refused_at_its_line() {
     let x = b.param(Type::f64([3]));
     let y = b.neg(x);
     b.set_pos(&Pos::new("model.py", 3));
-    let z = b.row(&INTERPRETED, Attrs::none(), &[y]);
+    let z = b.op(&INTERPRETED, Attrs::none(), &[y]);
     let error =
         Native::new(&Program::new(b.finish(vec![z])), Arc::new(Auto), None).expect_err("the row has no machine code");
     assert_eq!(error.kind, ErrorKind::Unsupported);

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use retrograd_compiler::eval::Sighting;
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::schedule::{Schedule, counts};
 use retrograd_compiler::plan::strategy::{Auto, LoopFate, Revolve, Strategy, User};
 use retrograd_compiler::plan::{Plan, Request, plan};
@@ -53,12 +53,12 @@ fn check(program: &Program, plan: &Plan, steps: u64) {
     let trajectory = &plan.placed().trajectories[0];
     // A step that is turned back is no step forwards: what it needs of one is part of the step backwards.
     let counted = counts(&trajectory.schedule, trajectory.sweep, steps);
-    let predicted = counted.forward_steps() - counted.turnbacks;
+    let predicted = counted.forward_steps() - counted.youturns;
     let inputs = [Array::scalar(0.7), Array::int(steps as i64), Array::scalar(1.5)];
     let expected = eval::run(program, &inputs).unwrap();
-    let fused = fuse(plan);
+    let lowered = lower(plan);
     for backend in backends() {
-        let code = Executable::new(backend, &fused).unwrap();
+        let code = Executable::new(backend, &lowered).unwrap();
         let executed = Cell::new(0u128);
         let mut look = |_: &Sighting<'_>| executed.set(executed.get() + 1);
         let (outputs, stats) = code.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut look).unwrap();

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::strategy::{Ilp, KeepAll, RecomputeAll, User};
 use retrograd_compiler::plan::{Fate, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, ops, opt};
@@ -30,7 +30,7 @@ fn planned(program: &Program, strategy: impl Strategy + 'static) -> Plan {
 
 /// How often machine code has a function in it.
 fn occurrences(plan: &Plan, function: &str) -> usize {
-    format!("{:?}", fuse(plan).kernel()).matches(function).count()
+    format!("{:?}", lower(plan).kernel()).matches(function).count()
 }
 
 /// A loop of 12 steps whose step is an `if`; sums of the state decide.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::kernel::Stmt;
 use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::lower::kernel::Stmt;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::Strategy;
 use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};

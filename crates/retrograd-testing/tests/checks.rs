@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::kernel::{Kernel, Stmt};
-use retrograd_compiler::fuse::{Fused, fuse};
 use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Program, verify};
+use retrograd_compiler::lower::kernel::{Kernel, Stmt};
+use retrograd_compiler::lower::{Lowered, lower};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Request, plan};
@@ -253,8 +253,8 @@ fn a_gradient_checks_once_also_where_only_the_gradient_is_asked_for() {
     }
 }
 
-fn kernel(program: &Program, threads: usize) -> Fused {
-    fuse(&plan(program, &Request { threads, ..Request::by(Arc::new(Auto)) }).unwrap())
+fn kernel(program: &Program, threads: usize) -> Lowered {
+    lower(&plan(program, &Request { threads, ..Request::by(Arc::new(Auto)) }).unwrap())
 }
 
 /// Statements of a kernel, those inside others included.
@@ -278,10 +278,10 @@ fn count(kernel: &Kernel, of: &impl Fn(&Stmt) -> bool) -> usize {
 fn fails_everywhere(program: &Program, inputs: &[Array]) {
     let expected = eval::run(program, inputs).expect_err("a check fails");
     for planned in [1, 3] {
-        let fused = kernel(program, planned);
+        let lowered = kernel(program, planned);
         for backend in backends() {
             for threads in [1, 2, 4] {
-                let executable = Executable::new(backend, &fused).unwrap();
+                let executable = Executable::new(backend, &lowered).unwrap();
                 let error = executable
                     .with_threads(threads)
                     .run(&inputs.iter().collect::<Vec<_>>())
@@ -306,9 +306,9 @@ fn a_checked_nest_keeps_vectors_and_threads() {
 }
 "#,
     )));
-    let fused = kernel(&program, 2);
-    let kernel = fused.kernel();
-    assert_eq!(count(kernel, &|stmt| matches!(stmt, Stmt::Spread { .. })), 1, "threads share it");
+    let lowered = kernel(&program, 2);
+    let kernel = lowered.kernel();
+    assert_eq!(count(kernel, &|stmt| matches!(stmt, Stmt::ParallelFor { .. })), 1, "threads share it");
     assert!(count(kernel, &|stmt| matches!(stmt, Stmt::ForVec { folds, .. } if !folds.is_empty())) > 0, "in vectors");
     let x = ramp(400_000, 1.0);
     Native::new(&program, Arc::new(Auto), None)
@@ -339,7 +339,11 @@ fn row(%i: i64, %x: f64[100], %d: i64) -> f64 {
 }
 "#,
     )));
-    assert_eq!(count(kernel(&program, 3).kernel(), &|stmt| matches!(stmt, Stmt::Spread { .. })), 1, "threads share it");
+    assert_eq!(
+        count(kernel(&program, 3).kernel(), &|stmt| matches!(stmt, Stmt::ParallelFor { .. })),
+        1,
+        "threads share it"
+    );
     let x = Array::f64([2000, 100], (0..200_000).map(|k| k as f64 * 1e-5).collect());
     for (first, second) in [(1, 2), (2, 1)] {
         let row = |k: usize| {
@@ -382,8 +386,8 @@ fn one(%i: i64, %h: f64, %x: f64) -> f64 {
 }
 "#;
     let program = freeze(&simplify(&program(text)));
-    let fused = kernel(&program, 1);
-    let kernel = fused.kernel();
+    let lowered = kernel(&program, 1);
+    let kernel = lowered.kernel();
     assert!(count(kernel, &|stmt| matches!(stmt, Stmt::ForVec { .. })) > 0, "{kernel:?}");
     let x = ramp(5000, 1.0);
     for h in [0.2, 0.5, 5.0] {

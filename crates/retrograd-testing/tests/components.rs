@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::{fuse, kernel::Stmt};
 use retrograd_compiler::ir::{Array, Program, Scalar, verify};
+use retrograd_compiler::lower::{kernel::Stmt, lower};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::place::Node;
 use retrograd_compiler::plan::strategy::RecomputeAll;
@@ -155,7 +155,7 @@ fn pairs_read_and_write_along_their_lanes() {
     for program in [program.clone(), diff::vjp(&program, &[0, 1], &[0]).unwrap()] {
         let native = checked("pairs", &program);
         let mut strides = vec![];
-        strides_of_roots(&fuse(&native.plan).kernel().body, &mut strides);
+        strides_of_roots(&lower(&native.plan).kernel().body, &mut strides);
         assert!(strides.len() > 3 && strides.iter().all(|stride| *stride == 8), "{strides:?}");
     }
 }
@@ -169,7 +169,7 @@ fn rows_are_summed_beside_each_other() {
         .replace(" -> f64[20,3]", " -> f64[20,3], f64[20,3]");
     let native = checked("pairs of 21", &parsed(&both.replace("20", "21")));
     let mut sums = vec![];
-    sums_of_loops(&fuse(&native.plan).kernel().body, &mut sums);
+    sums_of_loops(&lower(&native.plan).kernel().body, &mut sums);
     assert_eq!(sums, [6, 3]);
 }
 
@@ -223,7 +223,7 @@ fn lanes_go_along_rows_of_eight() {
         );
         let native = checked("rows", &parsed(&text));
         let takes =
-            |node: &Node| matches!(node, Node::Nest(nest) if nest.rows.iter().any(|item| item.row.name == "sum"));
+            |node: &Node| matches!(node, Node::Nest(nest) if nest.rows.iter().any(|item| item.def.name == "sum"));
         assert_eq!(native.plan.placed().body.nodes.iter().any(takes), apart, "rows of {row}");
     }
 }

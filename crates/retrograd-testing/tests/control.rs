@@ -1,8 +1,8 @@
 //! Derivatives through control flow, to order 2 and beyond, in all combinations of modes.
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Linearity, Lowering, Op, Pos,
-    Program, Row, Rule, Sample, Type, UnwindOp, Value, verify,
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Linearity, Lowering, Op, OpDef, Pos,
+    Program, Rule, Sample, Type, UnwindOp, Value, verify,
 };
 use retrograd_compiler::ops::{DYNAMIC_SLICE, GT, LT, SIN, SUM, TANH, UPDATE};
 use retrograd_compiler::{diff, eval, ops};
@@ -59,12 +59,12 @@ fn index() -> Type {
     Type::scalar(DType::I64)
 }
 
-fn unary(b: &Builder, row: &'static Row, x: Value) -> Value {
-    b.row(row, Attrs::none(), &[x])
+fn unary(b: &Builder, def: &'static OpDef, x: Value) -> Value {
+    b.op(def, Attrs::none(), &[x])
 }
 
-fn binary(b: &Builder, row: &'static Row, x: Value, y: Value) -> Value {
-    b.row(row, Attrs::none(), &[x, y])
+fn binary(b: &Builder, def: &'static OpDef, x: Value, y: Value) -> Value {
+    b.op(def, Attrs::none(), &[x, y])
 }
 
 fn scale(b: &Builder, x: Value, factor: f64) -> Value {
@@ -74,18 +74,18 @@ fn scale(b: &Builder, x: Value, factor: f64) -> Value {
 
 /// The element of a vector at an index, as a scalar.
 fn element(b: &Builder, x: Value, i: Value) -> Value {
-    let one = b.row(&DYNAMIC_SLICE, Attrs::none().ints("sizes", [1]).ints("step", [1]), &[x, i]);
-    b.row(&SUM, Attrs::none().ints("axes", [0]), &[one])
+    let one = b.op(&DYNAMIC_SLICE, Attrs::none().ints("sizes", [1]).ints("step", [1]), &[x, i]);
+    b.op(&SUM, Attrs::none().ints("axes", [0]), &[one])
 }
 
 /// The vector with an element replaced by a scalar.
 fn set_element(b: &Builder, x: Value, i: Value, y: Value) -> Value {
     let one = b.broadcast(y, &[1], &[]);
-    b.row(&UPDATE, Attrs::none().ints("step", [1]), &[x, one, i])
+    b.op(&UPDATE, Attrs::none().ints("step", [1]), &[x, one, i])
 }
 
 fn total(b: &Builder, x: Value) -> Value {
-    b.row(&SUM, Attrs::none().ints("axes", 0..b.ty(x).rank()), &[x])
+    b.op(&SUM, Attrs::none().ints("axes", 0..b.ty(x).rank()), &[x])
 }
 
 /// Checks at random floats from [-1, 1); integers are given.
@@ -513,7 +513,7 @@ fn what_is_independent_gets_zeros() {
 }
 
 /// Like `neg`, but without a rule.
-static OPAQUE: Row = Row {
+static OPAQUE: OpDef = OpDef {
     name: "opaque",
     doc: "No rule is known.",
     arity: Some(1),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Request, plan};
 use retrograd_compiler::{diff, ops, opt};
@@ -86,7 +86,7 @@ fn counted(program: &Program, budget: Option<u64>) -> [u64; 5] {
     let plan = plan(&frozen, &Request { budget, ..Request::by(Arc::new(Auto)) })
         .unwrap_or_else(|error| panic!("{error}\n{frozen}"));
     let insts = frozen.functions.iter().map(|function| function.insts.len() as u64).sum();
-    let letters = format!("{:?}", fuse(&plan).kernel()).len() as u64;
+    let letters = format!("{:?}", lower(&plan).kernel()).len() as u64;
     [frozen.functions.len() as u64, insts, plan.effort.placed, plan.placed().types.len() as u64, letters]
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, Program, Row, Type};
+use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, OpDef, Program, Type};
 use retrograd_compiler::ops::{ABS, CBRT, COPYSIGN, FLOOR, HYPOT, MAX, MIN, POW, REDUCE_MAX, REDUCE_MIN, REM, SIGN};
 use retrograd_compiler::plan::strategy::KeepAll;
 use retrograd_compiler::{diff, eval};
@@ -12,20 +12,20 @@ const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
 
 /// The derivative of a row by one argument.
-fn partial(row: &'static Row, args: &[f64], by: usize) -> f64 {
-    run(&diff::vjp(&program(row, args.len()), &[by], &[0]).unwrap(), args, &[1.0])
+fn partial(def: &'static OpDef, args: &[f64], by: usize) -> f64 {
+    run(&diff::vjp(&program(def, args.len()), &[by], &[0]).unwrap(), args, &[1.0])
 }
 
 /// The second derivative by one argument, reverse over reverse.
-fn second(row: &'static Row, args: &[f64], by: usize) -> f64 {
-    let first = diff::vjp(&program(row, args.len()), &[by], &[0]).unwrap();
+fn second(def: &'static OpDef, args: &[f64], by: usize) -> f64 {
+    let first = diff::vjp(&program(def, args.len()), &[by], &[0]).unwrap();
     run(&diff::vjp(&first, &[by], &[1]).unwrap(), args, &[1.0, 1.0])
 }
 
-fn program(row: &'static Row, arity: usize) -> Program {
-    let b = Builder::new(row.name);
+fn program(def: &'static OpDef, arity: usize) -> Program {
+    let b = Builder::new(def.name);
     let params = b.params(vec![Type::f64([]); arity]);
-    let result = b.row(row, Attrs::none(), &params);
+    let result = b.op(def, Attrs::none(), &params);
     Program::new(b.finish(vec![result]))
 }
 
@@ -46,7 +46,7 @@ fn check(found: f64, expected: f64, what: &str) {
 
 #[test]
 fn derivatives_at_the_edges() {
-    let cases: &[(&'static Row, &[f64], &[f64])] = &[
+    let cases: &[(&'static OpDef, &[f64], &[f64])] = &[
         (&ABS, &[0.0], &[0.0]),
         (&ABS, &[-0.0], &[0.0]),
         (&SIGN, &[0.0], &[0.0]),
@@ -110,7 +110,7 @@ fn machine_code_finds_the_extremes_of_rows_with_zeros_and_nan() {
     {
         let b = Builder::new("extremes");
         let x = b.param(Type::new(dtype, [2 * AMONG.len(), length]));
-        let results = [&REDUCE_MAX, &REDUCE_MIN].map(|row| b.row(row, Attrs::none().ints("axes", [1]), &[x]));
+        let results = [&REDUCE_MAX, &REDUCE_MIN].map(|row| b.op(row, Attrs::none().ints("axes", [1]), &[x]));
         let program = Program::new(b.finish(results.to_vec()));
         let native = Native::new(&program, Arc::new(KeepAll), None).unwrap();
         // Each row begins with its numbers, or ends with them: the rest is the last of them, or the first.

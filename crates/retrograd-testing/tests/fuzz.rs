@@ -205,7 +205,7 @@ fn work(program: &Program, id: FuncId) -> Option<usize> {
     let mut total = function.params.iter().fold(0usize, |sum, v| function.ty(*v).elements().saturating_add(sum));
     for inst in &function.insts {
         let trips = match &inst.op {
-            Op::Row(..) | Op::If(_) | Op::Call(_) => 1,
+            Op::Def(..) | Op::If(_) | Op::Call(_) => 1,
             // It may never end.
             Op::While(_) => return None,
             Op::For(_) | Op::Unwind(_) => literal(program, function, inst.args[0])?,
@@ -223,10 +223,10 @@ fn work(program: &Program, id: FuncId) -> Option<usize> {
 fn literal(program: &Program, function: &Function, value: Value) -> Option<usize> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value));
     match inst.map(|inst| &inst.op) {
-        Some(Op::Row(row, attrs)) if row.lowering == Lowering::Constant => {
+        Some(Op::Def(def, attrs)) if def.lowering == Lowering::Constant => {
             Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0))
         }
-        Some(Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_)) => None,
+        Some(Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_)) => None,
         None => std::ptr::eq(function, program.main()).then_some(4),
     }
 }

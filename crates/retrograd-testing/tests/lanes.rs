@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::fuse::kernel::{Kernel, Stmt};
 use retrograd_compiler::ir::{Array, Data, Program, verify};
+use retrograd_compiler::lower::kernel::{Kernel, Stmt};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Request, Strategy, plan};
@@ -65,7 +65,7 @@ fn numbers(count: usize, seed: f64) -> Array {
 /// The kernel of a program.
 fn kernel(program: &Program) -> Kernel {
     let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
-    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel().clone()
+    lower(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel().clone()
 }
 
 /// How many vector loops write in turn.
@@ -75,7 +75,9 @@ fn loops_in_lanes(program: &Program) -> usize {
             if let Stmt::For { body, .. } | Stmt::Loop { body } = stmt {
                 return count(body);
             }
-            usize::from(matches!(stmt, Stmt::ForVec { body, .. } if matches!(body.last(), Some(Stmt::InTurn(_)))))
+            usize::from(
+                matches!(stmt, Stmt::ForVec { body, .. } if matches!(body.last(), Some(Stmt::OrderedScatter(_)))),
+            )
         };
         body.iter().map(of).sum()
     }

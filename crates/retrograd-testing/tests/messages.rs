@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{self, Array, Attrs, Builder, Error, Pos, Program, Row, Rule, Type};
+use retrograd_compiler::ir::{self, Array, Attrs, Builder, Error, OpDef, Pos, Program, Rule, Type};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Request, plan};
 use retrograd_compiler::{diff, eval, ops};
@@ -314,11 +314,11 @@ fn b(%0: f64) -> f64 {
 /// A row that nobody can differentiate, at a line of the user.
 #[test]
 fn a_rule_that_is_missing() {
-    let row: &'static Row = Box::leak(Box::new(Row { name: "mystery", rule: Rule::Missing, ..ops::SORT }));
+    let row: &'static OpDef = Box::leak(Box::new(OpDef { name: "mystery", rule: Rule::Missing, ..ops::SORT }));
     let b = Builder::new("main");
     let x = b.param(Type::f64([3]));
     b.set_pos(&Pos::new("model.py", 7));
-    let y = b.row(row, Attrs::none().ints("axis", [0]), &[x]);
+    let y = b.op(row, Attrs::none().ints("axis", [0]), &[x]);
     let program = Program::new(b.finish(vec![y]));
     let expected = "model.py:7: missing derivative rule: `mystery` has no derivative rule; give it one, or keep it \
                     away from what is differentiated";

@@ -90,7 +90,7 @@ fn one_loop_has_the_bits_and_the_bytes_of_the_nest() {
         for budget in (1..40).map(|part| free * part / 40) {
             let Ok(native) = Native::new(&program, Arc::new(Auto), Some(budget)) else { continue };
             assert!(native.plan.bytes_peak <= budget, "{name}: {}", native.plan);
-            as_one += usize::from(!native.plan.unnested.is_empty());
+            as_one += usize::from(!native.plan.coalesced.is_empty());
             native
                 .check(&inputs, &expected)
                 .unwrap_or_else(|error| panic!("{name} in {budget} bytes: {error}\n{}", native.plan));
@@ -136,7 +136,7 @@ fn a_perfect_nest_costs_what_one_loop_does() {
     let states = 10_000 * 40 * 40 * 8;
     for budget in [states / 100, states * 3 / 1000] {
         let [one, two] = [&one, &two].map(|program| planned(program, Some(budget)));
-        assert_eq!(two.unnested, [[200, 50]], "{two}");
+        assert_eq!(two.coalesced, [[200, 50]], "{two}");
         let steps = |plan: &Plan| plan.reports()[0].counts.unwrap().forward_steps() as f64;
         let more = steps(&two) / steps(&one);
         assert!(more < 1.02, "{more}\n{one}\n{two}");

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retrograd_compiler::eval::Sighting;
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep, counts};
 use retrograd_compiler::plan::strategy::{LoopFate, User};
 use retrograd_compiler::plan::{Plan, Request, plan};
@@ -71,9 +71,9 @@ fn executed_steps_are_those_of_the_table_and_the_peak_does_not_depend_on_the_tri
         let plan = with_slots(&program, slots);
         let schedule = &plan.placed().trajectories[0].schedule;
         assert_eq!(*schedule, Schedule::Online { slots, state_bytes: 8 });
-        let fused = fuse(&plan);
+        let lowered = lower(&plan);
         for backend in backends() {
-            let code = Executable::new(backend, &fused).unwrap();
+            let code = Executable::new(backend, &lowered).unwrap();
             for (trips, total) in rows.iter().filter(|(trips, _)| *trips <= 300) {
                 let inputs = [Array::scalar(0.7), Array::int(*trips as i64), Array::scalar(1.5)];
                 let executed = Cell::new(0u128);
@@ -102,8 +102,8 @@ fn a_million_trips_run_within_their_slots() {
         &Request { budget: Some(2000), ..Request::by(Arc::new(retrograd_compiler::plan::strategy::Auto)) },
     )
     .unwrap();
-    let fused = fuse(&plan);
-    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
+    let lowered = lower(&plan);
+    let code = Executable::new(&Backend::Cranelift, &lowered).unwrap();
     for trips in [0, 1, 2, 1000, 1_000_000] {
         let inputs = [Array::scalar(0.7), Array::int(trips), Array::scalar(1.5)];
         let (outputs, stats) = code.run(&inputs.iter().collect::<Vec<_>>()).unwrap();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{eval, ops};
 use retrograd_jit::{Backend, Executable};
@@ -27,10 +27,10 @@ fn bytes(program: &Program, inputs: &[Array]) -> (usize, u64, u64) {
     let expected = eval::run(program, inputs).unwrap();
     let native = Native::new(program, Arc::new(Auto), None).unwrap();
     native.check(inputs, &expected).unwrap_or_else(|difference| panic!("{difference}\n{}", native.plan));
-    let fused = fuse(&native.plan);
-    let (arena, outputs) = (fused.kernel().arena_bytes, fused.kernel().output_bytes);
+    let lowered = lower(&native.plan);
+    let (arena, outputs) = (lowered.kernel().arena_bytes, lowered.kernel().output_bytes);
     assert_eq!(native.plan.bytes_peak, arena as u64 + outputs);
-    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
+    let code = Executable::new(&Backend::Cranelift, &lowered).unwrap();
     let (_, stats) = code.counting().unwrap().run(&inputs.iter().collect::<Vec<_>>()).unwrap();
     (arena, outputs, stats.counts.expect("it counts").bytes_written)
 }

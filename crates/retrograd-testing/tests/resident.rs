@@ -5,8 +5,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::ops;
 use retrograd_compiler::plan::strategy::{KeepAll, Revolve};
 use retrograd_compiler::plan::{Request, Strategy, plan};
@@ -41,8 +41,8 @@ fn status(name: &str) -> u64 {
 /// The gradient under a plan, the bytes that were planned, and how much the process grew.
 fn run(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> (Vec<Array>, u64, u64) {
     let plan = plan(program, &Request { budget, ..Request::by(strategy) }).unwrap();
-    let fused = fuse(&plan);
-    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
+    let lowered = lower(&plan);
+    let code = Executable::new(&Backend::Cranelift, &lowered).unwrap();
     let numbers = |shift: f64| {
         Array::f64([12_500], (0..12_500).map(|k| 1.5 + (f64::from(k) * shift).sin() / 4.0).collect::<Vec<_>>())
     };

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use retrograd::Saved;
 use retrograd_compiler::diff::check::floats;
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Program, Type, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::strategy::{self, Auto};
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{diff, eval, ops, opt};
-use retrograd_jit::{Backend, Executable, Stats, Watch};
+use retrograd_jit::{Backend, Cancellation, Executable, Stats};
 use retrograd_testing::Random;
 use retrograd_testing::golden::Directives;
 use retrograd_testing::native::{backends, same_outputs};
@@ -80,7 +80,7 @@ fn planned(program: &Program) -> Plan {
 }
 
 fn compiled(program: &Program, backend: &Backend) -> Executable {
-    Executable::new(backend, &fuse(&planned(program))).unwrap()
+    Executable::new(backend, &lower(&planned(program))).unwrap()
 }
 
 /// What is loaded of bytes.
@@ -130,7 +130,7 @@ fn what_is_loaded_runs_as_what_was_saved() {
             assert_eq!(saved.to_bytes().unwrap(), bytes, "{name}: saved again, it is the same file");
             let loaded = saved.compile(backend).unwrap_or_else(|error| panic!("{name}: {error}\n{plan}"));
             assert_eq!(loaded.bytes_peak(), plan.bytes_peak, "{name}: the same peak is planned");
-            let ran = Executable::new(backend, &fuse(plan)).unwrap().run(&inputs);
+            let ran = Executable::new(backend, &lower(plan)).unwrap().run(&inputs);
             same(name, &ran, &loaded.run(&inputs));
             faults += usize::from(ran.is_err());
             gradients += usize::from(name.starts_with("gradient") && ran.is_ok());
@@ -296,7 +296,7 @@ fn run_shortly(executable: &Executable, inputs: &[Array]) -> Result<(), Error> {
                 stop.store(true, Ordering::Relaxed);
             }
         });
-        let result = executable.run_with(&inputs, &Watch::from(stop));
+        let result = executable.run_with(&inputs, &Cancellation::from(stop));
         drop(over);
         result
     })?;
@@ -362,6 +362,6 @@ fn the_stored_file_is_read() {
     let stored = Saved::load(&path).and_then(|saved| saved.compile(&Backend::Cranelift));
     let stored = stored.unwrap_or_else(|error| panic!("{error}\n{advice}"));
     let (found, _) = stored.run(&inputs).unwrap_or_else(|error| panic!("{error}\n{advice}"));
-    let now = Executable::new(&Backend::Cranelift, &fuse(&plan)).unwrap();
+    let now = Executable::new(&Backend::Cranelift, &lower(&plan)).unwrap();
     same_outputs(&found, &now.run(&inputs).unwrap().0).unwrap_or_else(|difference| panic!("{difference}\n{advice}"));
 }

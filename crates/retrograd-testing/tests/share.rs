@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval, ops};
@@ -30,7 +30,7 @@ fn nests_that_are_shared_give_the_bits_of_the_interpreter() {
         native
             .check(&inputs, &expected)
             .unwrap_or_else(|error| panic!("in {budget:?} bytes: {error}\n{}", native.plan));
-        parts.push(fuse(&native.plan).kernel().parts.len());
+        parts.push(lower(&native.plan).kernel().parts.len());
     }
     assert!(parts.iter().filter(|parts| **parts > 2).count() >= 2, "{parts:?}");
 }

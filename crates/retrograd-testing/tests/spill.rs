@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use retrograd_compiler::eval::Sighting;
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Plan, Request, Spill, plan};
 use retrograd_compiler::{eval, ops};
-use retrograd_jit::{Backend, Executable, Watch};
+use retrograd_jit::{Backend, Cancellation, Executable};
 use retrograd_testing::native::{backends, same_outputs};
 
 /// A loop over 64 numbers and its adjoint; every execution of a step shows itself.
@@ -63,7 +63,7 @@ fn planned(program: &Program, budget: u64, bytes: u64, bytes_per_second: u64) ->
 }
 
 fn code(plan: &Plan, backend: &Backend, directory: &Path) -> Executable {
-    Executable::new(backend, &fuse(plan)).unwrap().spilling_to(directory)
+    Executable::new(backend, &lower(plan)).unwrap().spilling_to(directory)
 }
 
 /// A directory of this test alone, empty; or one that processes share.
@@ -175,8 +175,8 @@ fn a_directory_without_permission_is_an_error_before_the_run() {
 #[test]
 fn without_a_directory_nothing_runs() {
     let program = looped(200, PAIRED);
-    let fused = fuse(&planned(&program, 8_000, 1 << 30, u64::MAX));
-    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
+    let lowered = lower(&planned(&program, 8_000, 1 << 30, u64::MAX));
+    let code = Executable::new(&Backend::Cranelift, &lowered).unwrap();
     assert_eq!(run(&code, &mut |_| panic!("nothing runs")).unwrap_err().kind, ErrorKind::Argument);
 }
 
@@ -240,7 +240,7 @@ fn an_interrupted_run_leaves_nothing_and_the_next_is_right() {
     spilling("interrupted", |code, _| {
         let (inputs, stop) = (inputs(), AtomicBool::new(true));
         let inputs: Vec<&Array> = inputs.iter().collect();
-        assert_eq!(code.run_with(&inputs, &Watch::from(&stop)).unwrap_err().kind, ErrorKind::Interrupted);
+        assert_eq!(code.run_with(&inputs, &Cancellation::from(&stop)).unwrap_err().kind, ErrorKind::Interrupted);
         same_outputs(&code.run(&inputs).unwrap().0, &expected).unwrap();
     });
 }

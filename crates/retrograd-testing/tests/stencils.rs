@@ -4,9 +4,9 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::fuse::kernel::{Kernel, Stmt};
 use retrograd_compiler::ir::{Array, Program, Scalar, verify};
+use retrograd_compiler::lower::kernel::{Kernel, Stmt};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::ops;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
@@ -74,7 +74,7 @@ fn loops(kernel: &Kernel) -> Vec<[usize; 3]> {
 
 fn kernel(program: &Program) -> Kernel {
     let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
-    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel().clone()
+    lower(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel().clone()
 }
 
 #[test]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Data, ErrorKind, Program, verify};
+use retrograd_compiler::lower::lower;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{diff, eval, ops};
-use retrograd_jit::{Backend, Executable, Watch};
+use retrograd_jit::{Backend, Cancellation, Executable};
 use retrograd_testing::native::{backends, same_outputs};
 
 fn program(text: &str) -> Program {
@@ -45,11 +45,11 @@ fn plan_for(program: &Program, threads: usize) -> Plan {
 
 fn check_plan(program: &Program, plan: &Plan, inputs: &[Array], expected_threads: [usize; 3]) {
     let expected = eval::run(program, inputs).expect("no fault");
-    let fused = fuse(plan);
+    let lowered = lower(plan);
     let inputs: Vec<&Array> = inputs.iter().collect();
     for backend in backends() {
         for (threads, expected_threads) in [1, 2, 4].into_iter().zip(expected_threads) {
-            let executable = Executable::new(backend, &fused).expect("it is there");
+            let executable = Executable::new(backend, &lowered).expect("it is there");
             let executable = executable.with_threads(threads);
             assert_eq!(executable.threads(), expected_threads);
             for _ in 0..5 {
@@ -103,8 +103,8 @@ fn several_runs_at_once_give_the_same_bits() {
 ";
     let (program, input) = (program(text), ramp([100_000]));
     let expected = eval::run(&program, std::slice::from_ref(&input)).expect("no fault");
-    let fused = fuse(&plan_for(&program, 1));
-    let executable = Executable::new(&Backend::Cranelift, &fused).unwrap().with_threads(3);
+    let lowered = lower(&plan_for(&program, 1));
+    let executable = Executable::new(&Backend::Cranelift, &lowered).unwrap().with_threads(3);
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -210,9 +210,9 @@ fn of_several_faults_in_a_map_the_first_is_told() {
     for divisors in [divisors(&zeros), divisors(&beyond)] {
         let expected = eval::run(&program, &[divisors.clone(), x.clone()]).expect_err("some row faults");
         for threads in [1, 2, 4] {
-            let fused = fuse(&plan_for(&program, threads));
+            let lowered = lower(&plan_for(&program, threads));
             for backend in backends() {
-                let executable = Executable::new(backend, &fused).expect("it is there").with_threads(threads);
+                let executable = Executable::new(backend, &lowered).expect("it is there").with_threads(threads);
                 for _ in 0..5 {
                     let error = executable.run(&[&divisors, &x]).expect_err("some row faults");
                     assert_eq!((&error.kind, &error.pos), (&expected.kind, &expected.pos), "on {threads} threads");
@@ -228,17 +228,17 @@ fn a_map_on_several_threads_can_be_stopped() {
     let program = program(&text);
     let plan = plan_for(&program, 3);
     assert_eq!(plan.placed().frames.len(), 1);
-    let fused = fuse(&plan);
+    let lowered = lower(&plan);
     let (x, w) = (ramp([1003, 40]), ramp([40]));
     for backend in backends() {
-        let executable = Executable::new(backend, &fused).expect("it is there").with_threads(3);
+        let executable = Executable::new(backend, &lowered).expect("it is there").with_threads(3);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(50));
                 stop.store(true, Ordering::Relaxed);
             });
-            let error = executable.run_with(&[&x, &w], &Watch::from(&stop)).expect_err("it would take days");
+            let error = executable.run_with(&[&x, &w], &Cancellation::from(&stop)).expect_err("it would take days");
             assert_eq!(error.kind, ErrorKind::Interrupted);
         });
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the compiler from left to right; each uses only those before it.
-const LINE: [&str; 7] = ["ir", "ops", "eval", "opt", "diff", "plan", "fuse"];
+const LINE: [&str; 7] = ["ir", "ops", "eval", "opt", "diff", "plan", "lower"];
 
 /// Crates that may hold `unsafe`.
 const UNSAFE: [&str; 2] = ["retrograd-jit", "retrograd-python"];

@@ -1,6 +1,6 @@
 //! Methods over whole arrays: reductions, scans, sorting, picking and placing by arrays of indices.
 
-use retrograd_compiler::ir::{Attrs, Row};
+use retrograd_compiler::ir::{Attrs, OpDef};
 use retrograd_compiler::ops;
 
 use crate::var::{Operand, Var, here};
@@ -118,14 +118,14 @@ impl<'t> Var<'t> {
     }
 
     #[track_caller]
-    fn over(self, row: &'static Row, name: &'static str, axes: &[usize]) -> Var<'t> {
+    fn over(self, def: &'static OpDef, name: &'static str, axes: &[usize]) -> Var<'t> {
         let (pos, attrs) = (here(), Attrs::none().ints(name, axes.iter().copied()));
-        self.then(|tracer| tracer.op(row, attrs, &[self.traced()], &pos))
+        self.then(|tracer| tracer.op(def, attrs, &[self.traced()], &pos))
     }
 
     #[track_caller]
-    fn with(self, row: &'static Row, args: &[Var<'t>], axis: usize) -> Var<'t> {
+    fn with(self, def: &'static OpDef, args: &[Var<'t>], axis: usize) -> Var<'t> {
         let (pos, args) = (here(), args.iter().map(|v| v.traced()).collect::<Vec<_>>());
-        self.then(|tracer| tracer.op(row, Attrs::none().ints("axis", [axis]), &args, &pos))
+        self.then(|tracer| tracer.op(def, Attrs::none().ints("axis", [axis]), &args, &pos))
     }
 }

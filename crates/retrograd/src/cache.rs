@@ -119,7 +119,7 @@ fn same(options: &Options, other: &Options) -> bool {
 
 fn literal_bytes(program: &Program) -> usize {
     let insts = program.functions.iter().flat_map(|function| &function.insts);
-    let attrs = insts.filter_map(|inst| if let Op::Row(_, attrs) = &inst.op { Some(attrs) } else { None });
+    let attrs = insts.filter_map(|inst| if let Op::Def(_, attrs) = &inst.op { Some(attrs) } else { None });
     let arrays = attrs
         .flat_map(|attrs| attrs.iter())
         .filter_map(|(_, attr)| if let Attr::Array(array) = attr { Some(array) } else { None });

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use retrograd_compiler::ir::{Array, Attrs, DType, Error, ErrorKind, Pos, Row, Type};
+use retrograd_compiler::ir::{Array, Attrs, DType, Error, ErrorKind, OpDef, Pos, Type};
 use retrograd_compiler::ops;
 
 use crate::trace::{Traced, TracedFunction, TracedRule, Tracer};
@@ -245,7 +245,7 @@ impl<'t> Count<'t> {
             Count::Range { start, stop, step } => {
                 let (start, stop) = (start.traced(tracer, pos)?, stop.traced(tracer, pos)?);
                 let int = |n: i64| tracer.constant(Array::int(n), pos);
-                let row = |row: &'static Row, a: Traced, b: Traced| tracer.op(row, Attrs::none(), &[a, b], pos);
+                let row = |row: &'static OpDef, a: Traced, b: Traced| tracer.op(row, Attrs::none(), &[a, b], pos);
                 let (from, to, step) =
                     if step > 0 { (start, stop, step) } else { (stop, start, step.saturating_neg()) };
                 // (to - from + step - 1) / step, which is not positive where there is nothing between them; that is a

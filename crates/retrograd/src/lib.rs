@@ -61,11 +61,11 @@ pub use einsum::{Contraction, einsum};
 pub use index::{Axis, Place, stepped};
 pub use linalg::Triangle;
 pub use pipeline::{
-    Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch,
-    strategy,
+    Backend, Cancellation, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats,
+    Strategy, strategy,
 };
 pub use retrograd_compiler::ir::{
-    Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Host, Part, Pos, Program, Row, Slice, SliceMut, Type,
+    Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Host, OpDef, Part, Pos, Program, Slice, SliceMut, Type,
     serve,
 };
 pub use retrograd_compiler::plan::Fate;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use retrograd_compiler::ir::{Array, Attrs, DType, Error, Pos, Row, Type};
+use retrograd_compiler::ir::{Array, Attrs, DType, Error, OpDef, Pos, Type};
 use retrograd_compiler::ops;
 
 use crate::numpy::{common_shape, last_two};
@@ -49,18 +49,18 @@ pub(crate) const LINALG_ERROR: &str = "LinAlgError";
 impl Tracer {
     /// A row of matrices alone; integers become f64. A matrix that has no answer ends the run, as
     /// [`check_status`](Tracer::check_status) says.
-    pub fn of_matrices(&self, row: &'static Row, a: Traced, pos: &Pos) -> Result<Traced, Error> {
+    pub fn of_matrices(&self, def: &'static OpDef, a: Traced, pos: &Pos) -> Result<Traced, Error> {
         let a = self.as_floats(a, pos)?;
-        let y = self.op(row, Attrs::none(), &[a], pos)?;
-        self.check_status(row, a, y, pos)?;
+        let y = self.op(def, Attrs::none(), &[a], pos)?;
+        self.check_status(def, a, y, pos)?;
         Ok(y)
     }
 
     /// What a row over matrices says of its success is data: no pivot of the factors is zero, or no entry of L is a
     /// NaN. Where it is not so the run ends, as `numpy.linalg` raises an error.
-    fn check_status(&self, row: &'static Row, a: Traced, y: Traced, pos: &Pos) -> Result<(), Error> {
+    fn check_status(&self, def: &'static OpDef, a: Traced, y: Traced, pos: &Pos) -> Result<(), Error> {
         let ty = self.ty(y);
-        if *row == ops::CHOLESKY && ty.elements() > 0 {
+        if *def == ops::CHOLESKY && ty.elements() > 0 {
             // All of L is a NaN, or nothing.
             let mut start = vec![0; ty.rank()];
             start[ty.rank() - 2..].copy_from_slice(&last_two(&ty.shape).map(|extent| extent - 1));
@@ -70,7 +70,7 @@ impl Tracer {
             let is_number = self.op(&ops::EQ, Attrs::none(), &[last, last], pos)?;
             self.check(is_number, "Matrix is not positive definite", LINALG_ERROR, pos)?;
         }
-        if *row == ops::SOLVE || *row == ops::INVERSE {
+        if *def == ops::SOLVE || *def == ops::INVERSE {
             let sign = self.op(&ops::DET_SIGN, Attrs::none(), &[a], pos)?;
             let zero = self.constant(Array::zeros(&self.ty(sign)), pos);
             let is_regular = self.op(&ops::NE, Attrs::none(), &[sign, zero], pos)?;
@@ -84,7 +84,7 @@ impl Tracer {
     /// [`of_matrices`](Tracer::of_matrices).
     pub fn of_systems(
         &self,
-        row: &'static Row,
+        def: &'static OpDef,
         attrs: Attrs,
         a: Traced,
         b: Traced,
@@ -98,15 +98,15 @@ impl Tracer {
         let batch = common_shape(&[batch_of(&matrix, &matrix.shape), batch_of(&right, &sides)]);
         // What does not fit is for the row to say.
         let (true, Some(batch)) = (matrix.rank() >= 2 && sides.len() >= 2, batch) else {
-            return self.op(row, attrs, &[a, b], pos);
+            return self.op(def, attrs, &[a, b], pos);
         };
         let spread = |v: Traced, shape: &[usize]| {
             let v = self.reshape(v, shape, pos)?;
             self.broadcast_to(v, &[&batch[..], &last_two(shape)].concat(), pos)
         };
         let a = spread(a, &matrix.shape)?;
-        let x = self.op(row, attrs, &[a, spread(b, &sides)?], pos)?;
-        self.check_status(row, a, x, pos)?;
+        let x = self.op(def, attrs, &[a, spread(b, &sides)?], pos)?;
+        self.check_status(def, a, x, pos)?;
         let mut shape = self.ty(x).shape;
         if is_vector {
             shape.pop();
@@ -148,8 +148,8 @@ impl Tracer {
 }
 
 impl<'t> Var<'t> {
-    fn of_matrices(self, row: &'static Row, pos: &Pos) -> Var<'t> {
-        self.then(|tracer| tracer.of_matrices(row, self.traced(), pos))
+    fn of_matrices(self, def: &'static OpDef, pos: &Pos) -> Var<'t> {
+        self.then(|tracer| tracer.of_matrices(def, self.traced(), pos))
     }
 
     /// The lower triangular factor L with L Lᵀ = this matrix, of which only the lower triangle is read: the gradient is

@@ -2,7 +2,7 @@
 //!
 //! The rows take operands of one type; these methods insert the conversions, broadcasts and reshapes that make them so.
 
-use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Error, ErrorKind, Lowering, Pos, Row, Scalar, Type};
+use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Error, ErrorKind, Lowering, OpDef, Pos, Scalar, Type};
 use retrograd_compiler::ops;
 
 use crate::trace::{Traced, Tracer};
@@ -63,8 +63,8 @@ impl Tracer {
     }
 
     /// An elementwise row over operands that broadcast; i64 next to a float becomes that float.
-    pub fn elementwise(&self, row: &'static Row, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
-        let data = if row.lowering == Lowering::Map(Scalar::Select) { 1 } else { 0 };
+    pub fn elementwise(&self, def: &'static OpDef, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
+        let data = if def.lowering == Lowering::Map(Scalar::Select) { 1 } else { 0 };
         let mut args = args.to_vec();
         let float = args[data..].iter().map(|v| self.ty(*v).dtype).find(|dtype| dtype.is_float());
         for v in &mut args[data..] {
@@ -75,7 +75,7 @@ impl Tracer {
             let found: Vec<String> = types.iter().map(Type::to_string).collect();
             let message = format!(
                 "`{}` cannot broadcast {}; extents of an axis must be equal, or 1",
-                row.name,
+                def.name,
                 found.join(" with ")
             );
             Error::new(ErrorKind::Shape, pos.clone(), message)
@@ -83,12 +83,12 @@ impl Tracer {
         if let Some(other) = types[data..].iter().find(|ty| ty.dtype != types[data].dtype) {
             let message = format!(
                 "`{}` takes one element type, found {} and {other}; `convert` one of them",
-                row.name, types[data]
+                def.name, types[data]
             );
             return Err(Error::new(ErrorKind::DType, pos.clone(), message));
         }
         let args: Vec<Traced> = args.iter().map(|v| self.broadcast_to(*v, &shape, pos)).collect::<Result<_, _>>()?;
-        self.op(row, Attrs::none(), &args, pos)
+        self.op(def, Attrs::none(), &args, pos)
     }
 
     /// An i64 as the float that stands beside it, where one does.
@@ -254,7 +254,7 @@ impl Tracer {
     /// broadcasts.
     pub fn write(
         &self,
-        row: &'static Row,
+        def: &'static OpDef,
         v: Traced,
         place: &[Along],
         value: Traced,
@@ -265,7 +265,7 @@ impl Tracer {
         let value = self.broadcast_to(value, &window.shape, pos)?;
         let value = self.reshape(self.turned(value, &window, pos)?, &window.sizes, pos)?;
         let attrs = Attrs::none().ints("step", window.step.iter().copied());
-        self.op(row, attrs, &[vec![v, value], self.starts(&window, pos)?].concat(), pos)
+        self.op(def, attrs, &[vec![v, value], self.starts(&window, pos)?].concat(), pos)
     }
 
     fn starts(&self, window: &Window, pos: &Pos) -> Result<Vec<Traced>, Error> {

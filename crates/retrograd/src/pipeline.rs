@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
-use retrograd_compiler::{diff, eval, fuse, opt, plan};
+use retrograd_compiler::{diff, eval, lower, opt, plan};
 
 pub use crate::memory::spare_bytes;
 use crate::times::Times;
@@ -17,7 +17,7 @@ pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
 pub use retrograd_compiler::opt::Arithmetic;
 pub use retrograd_compiler::plan::{MOST_THREADS, Plan, Strategy, strategy};
-pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
+pub use retrograd_jit::{Backend, Cancellation, Counts, Executable, Progress, Stats};
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,8 +146,8 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let (strategy, budget, vectors) = (options.strategy.clone(), options.budget, options.backend.vectors());
     let request = plan::Request { strategy, budget, spill, threads: options.threads.get(), vectors };
     let plan = times.take("plan", || plan::plan_within(&program, &request, spare_bytes().unwrap_or(u64::MAX)))?;
-    let fused = times.take("fuse", || fuse::fuse(&plan));
-    let executable = times.take("jit", || Executable::new(&options.backend, &fused))?;
+    let lowered = times.take("lower", || lower::lower(&plan));
+    let executable = times.take("jit", || Executable::new(&options.backend, &lowered))?;
     let executable = executable.with_threads(options.threads.get());
     let executable = match &options.spill {
         Some(to) => executable.spilling_to(&to.directory),
@@ -334,15 +334,15 @@ impl Compiled {
     ///
     /// ```
     /// use std::sync::atomic::AtomicBool;
-    /// use retrograd::{Array, ErrorKind, Watch, compile, f64, while_loop};
+    /// use retrograd::{Array, ErrorKind, Cancellation, compile, f64, while_loop};
     /// let endless = compile(|[x]| while_loop(x, |x| x.lt(1.0), |x| x * 0.5), &[f64([])])?;
     /// let stop = AtomicBool::new(true); // Another thread may set it at any time.
-    /// let error = endless.run_with(&[&Array::scalar(0.5)], &Watch::from(&stop)).unwrap_err();
+    /// let error = endless.run_with(&[&Array::scalar(0.5)], &Cancellation::from(&stop)).unwrap_err();
     /// assert_eq!(error.kind, ErrorKind::Interrupted);
     /// # Ok::<(), retrograd::Error>(())
     /// ```
     #[track_caller]
-    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<Vec<Array>, Error> {
+    pub fn run_with(&self, inputs: &[&Array], watch: &Cancellation<'_>) -> Result<Vec<Array>, Error> {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run_with(inputs, watch).map(|(outputs, _)| outputs)

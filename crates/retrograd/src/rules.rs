@@ -1,6 +1,6 @@
 //! Derivatives stated within a scope, for an op by its name; cotangents changed on their way.
 
-use retrograd_compiler::ir::{Attr, Attrs, Error, ErrorKind, Pos, Row};
+use retrograd_compiler::ir::{Attr, Attrs, Error, ErrorKind, OpDef, Pos};
 use retrograd_compiler::ops;
 
 use crate::control::{custom_vjp, function};
@@ -176,7 +176,7 @@ fn within<'t, R>(
     like: Var<'t>,
     op: &str,
     body: impl FnOnce() -> R,
-    rule: impl Fn(&'t Trace, &'static Row, &Site) -> Option<TracedRule>,
+    rule: impl Fn(&'t Trace, &'static OpDef, &Site) -> Option<TracedRule>,
 ) -> R {
     let (pos, trace) = (here(), like.trace());
     let row = trace.attempt(|_| {
@@ -196,12 +196,12 @@ fn within<'t, R>(
 }
 
 /// The op as a function.
-fn plain(trace: &Trace, row: &'static Row, site: &Site) -> Option<TracedFunction> {
-    function(trace, &site.types, &site.pos, |args| apply(trace, row, site, args)).0
+fn plain(trace: &Trace, def: &'static OpDef, site: &Site) -> Option<TracedFunction> {
+    function(trace, &site.types, &site.pos, |args| apply(trace, def, site, args)).0
 }
 
-fn apply<'t>(trace: &'t Trace, row: &'static Row, site: &Site, args: &[Var<'t>]) -> Var<'t> {
+fn apply<'t>(trace: &'t Trace, def: &'static OpDef, site: &Site, args: &[Var<'t>]) -> Var<'t> {
     let traced: Vec<_> = args.iter().map(|v| v.traced()).collect();
-    let made = trace.attempt(|tracer| tracer.op(row, site.attrs.clone(), &traced, &site.pos));
+    let made = trace.attempt(|tracer| tracer.op(def, site.attrs.clone(), &traced, &site.pos));
     made.map_or_else(|| args[0], |traced| trace.var(traced))
 }

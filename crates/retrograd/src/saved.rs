@@ -14,8 +14,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use retrograd_compiler::fuse;
 use retrograd_compiler::ir::{Error, ErrorKind, Op, Pos};
+use retrograd_compiler::lower;
 use retrograd_compiler::plan::Decided;
 use retrograd_jit::{Backend, Executable};
 
@@ -103,8 +103,8 @@ impl Saved {
     /// the file holds no valid Program or a decision that does not fit it.
     pub fn compile(&self, backend: &Backend) -> Result<Executable, Error> {
         self.check_host()?;
-        let fused = fuse::fuse_decided(&self.decided).map_err(|error| Error { pos: Pos::unknown(), ..error })?;
-        Executable::new(backend, &fused)
+        let lowered = lower::lower_decided(&self.decided).map_err(|error| Error { pos: Pos::unknown(), ..error })?;
+        Executable::new(backend, &lowered)
     }
 
     /// Writes it to a file.
@@ -131,8 +131,8 @@ impl Saved {
     fn check_host(&self) -> Result<(), Error> {
         let insts = self.decided.program().functions.iter().flat_map(|function| &function.insts);
         let mut names = insts.filter_map(|inst| match &inst.op {
-            Op::Row(row, attrs) if row.lowering.is_host() => Some((attrs.text("name").to_owned(), inst.pos.clone())),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(def, attrs) if def.lowering.is_host() => Some((attrs.text("name").to_owned(), inst.pos.clone())),
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         });
         match names.next() {
             Some((name, pos)) => {

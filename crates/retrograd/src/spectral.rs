@@ -10,7 +10,7 @@
 //! vectors of closer ones have fewer than three digits that are right. For a second derivative of vectors that is
 //! √(1024 ε), 4.8e-7 and 0.011, because roundings count twice in it.
 
-use retrograd_compiler::ir::{Array, Attrs, Error, Pos, Row};
+use retrograd_compiler::ir::{Array, Attrs, Error, OpDef, Pos};
 use retrograd_compiler::ops;
 
 use crate::linalg::LINALG_ERROR;
@@ -36,7 +36,7 @@ impl Tracer {
     /// vectors come with their values, which say so.
     pub fn of_spectrum(
         &self,
-        row: &'static Row,
+        def: &'static OpDef,
         a: Traced,
         degenerate: Degenerate,
         pos: &Pos,
@@ -45,19 +45,19 @@ impl Tracer {
         let ty = self.ty(a);
         // What does not fit is for the row to say.
         let [m, n] = if ty.rank() < 2 { [0, 0] } else { last_two(&ty.shape) };
-        let is_symmetric = *row == ops::EIGVALSH || *row == ops::EIGENVECTORS;
+        let is_symmetric = *def == ops::EIGVALSH || *def == ops::EIGENVECTORS;
         if m < n && !is_symmetric {
-            let other = self.of_spectrum(mirrored(row), self.flipped(a, pos)?, degenerate, pos)?;
-            return if *row == ops::POLAR { self.flipped(other, pos) } else { Ok(other) };
+            let other = self.of_spectrum(mirrored(def), self.flipped(a, pos)?, degenerate, pos)?;
+            return if *def == ops::POLAR { self.flipped(other, pos) } else { Ok(other) };
         }
-        let attrs = row.attrs.iter().fold(Attrs::none(), |attrs, name| match *name {
+        let attrs = def.attrs.iter().fold(Attrs::none(), |attrs, name| match *name {
             "columns" => attrs.ints("columns", [0, n]),
             "order" => attrs.ints("order", [0]),
             _ => attrs.ints(name, [usize::from(degenerate == Degenerate::IsZero)]),
         });
-        let y = self.op(row, attrs, &[a], pos)?;
+        let y = self.op(def, attrs, &[a], pos)?;
         // Vectors come with their values.
-        if !row.attrs.contains(&"columns") {
+        if !def.attrs.contains(&"columns") {
             self.check_converged(
                 y,
                 if is_symmetric { "Eigenvalues did not converge" } else { "SVD did not converge" },
@@ -101,17 +101,17 @@ impl Tracer {
 }
 
 /// The row of Aᵀ for one of A.
-fn mirrored(row: &'static Row) -> &'static Row {
-    match row {
-        row if *row == ops::LEFT_VECTORS => &ops::RIGHT_VECTORS,
-        row if *row == ops::RIGHT_VECTORS => &ops::LEFT_VECTORS,
-        row => row,
+fn mirrored(def: &'static OpDef) -> &'static OpDef {
+    match def {
+        def if *def == ops::LEFT_VECTORS => &ops::RIGHT_VECTORS,
+        def if *def == ops::RIGHT_VECTORS => &ops::LEFT_VECTORS,
+        def => def,
     }
 }
 
 impl<'t> Var<'t> {
-    fn of_spectrum(self, row: &'static Row, pos: &Pos) -> Var<'t> {
-        self.then(|tracer| tracer.of_spectrum(row, self.traced(), Degenerate::Fails, pos))
+    fn of_spectrum(self, def: &'static OpDef, pos: &Pos) -> Var<'t> {
+        self.then(|tracer| tracer.of_spectrum(def, self.traced(), Degenerate::Fails, pos))
     }
 
     /// The eigenvalues, ascending, of the symmetric matrix whose lower triangle this one has.
@@ -179,7 +179,7 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn svd(self) -> (Var<'t>, Var<'t>, Var<'t>) {
         let pos = here();
-        let of = |row: &'static Row| self.of_spectrum(row, &pos);
+        let of = |def: &'static OpDef| self.of_spectrum(def, &pos);
         (of(&ops::LEFT_VECTORS), of(&ops::SVDVALS), of(&ops::RIGHT_VECTORS))
     }
 

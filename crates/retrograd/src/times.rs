@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use retrograd_jit::Time;
 
-/// Seconds that each stage of a compilation took, in order: `trace`, `opt`, `diff`, `freeze`, `plan`, `fuse`, `jit`.
+/// Seconds that each stage of a compilation took, in order: `trace`, `opt`, `diff`, `freeze`, `plan`, `lower`, `jit`.
 /// Where a compilation was found in the [cache](crate::cache), only the trace took any.
 ///
 /// ```

@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos,
-    Program, Row, Type, Value, WhileOp, verify,
+    Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, OpDef, Pos,
+    Program, Type, Value, WhileOp, verify,
 };
 
 pub use sites::{Moment, Site};
@@ -215,12 +215,12 @@ impl Tracer {
     }
 
     /// One instruction of the op table in the innermost open body.
-    pub fn op(&self, row: &'static Row, attrs: Attrs, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
+    pub fn op(&self, def: &'static OpDef, attrs: Attrs, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
         let mut state = self.state.borrow_mut();
         let args = state.resolve_all(args, pos)?;
         let frame = state.top();
-        let known = integers(row, &attrs, &args, frame);
-        let value = frame.builder.try_row(row, attrs, &args)?;
+        let known = integers(def, &attrs, &args, frame);
+        let value = frame.builder.try_row(def, attrs, &args)?;
         if let Some(literal) = known.and_then(|args| args.eval(&frame.builder.ty(value))) {
             frame.literals.insert(value, literal);
         }
@@ -744,14 +744,14 @@ impl Frame {
 /// An instruction over known integers: what it computes is known too, so that `n - 1` can count a loop that emits
 /// streams.
 struct KnownInst {
-    row: &'static Row,
+    def: &'static OpDef,
     attrs: Attrs,
     args: Vec<Array>,
 }
 
-fn integers(row: &'static Row, attrs: &Attrs, args: &[Value], frame: &Frame) -> Option<KnownInst> {
+fn integers(def: &'static OpDef, attrs: &Attrs, args: &[Value], frame: &Frame) -> Option<KnownInst> {
     let args: Vec<Array> = args.iter().map(|v| frame.literals.get(v).cloned()).collect::<Option<_>>()?;
-    args.iter().all(|array| array.dtype() == DType::I64).then(|| KnownInst { row, attrs: attrs.clone(), args })
+    args.iter().all(|array| array.dtype() == DType::I64).then(|| KnownInst { def, attrs: attrs.clone(), args })
 }
 
 impl KnownInst {
@@ -760,7 +760,7 @@ impl KnownInst {
             return None;
         }
         // A fault, such as a division by zero, is reported by the run, if the run gets there.
-        (self.row.eval)(self.row, &self.args.iter().collect::<Vec<_>>(), &self.attrs, ty).ok()
+        (self.def.eval)(self.def, &self.args.iter().collect::<Vec<_>>(), &self.attrs, ty).ok()
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, ShlAssign, Shr, ShrAssign};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-use retrograd_compiler::ir::{Array, DType, Data, Error, Pos, Program, Row, Type};
+use retrograd_compiler::ir::{Array, DType, Data, Error, OpDef, Pos, Program, Type};
 use retrograd_compiler::ops;
 
 use crate::index::{Axis, Place};
@@ -174,12 +174,12 @@ impl<'t> Var<'t> {
         self.then(|tracer| Ok(tracer.constant(value, pos)))
     }
 
-    fn unary(self, row: &'static Row, pos: &Pos) -> Var<'t> {
-        self.then(|tracer| tracer.elementwise(row, &[self.traced], pos))
+    fn unary(self, def: &'static OpDef, pos: &Pos) -> Var<'t> {
+        self.then(|tracer| tracer.elementwise(def, &[self.traced], pos))
     }
 
-    fn binary(self, row: &'static Row, other: Var<'t>, pos: &Pos) -> Var<'t> {
-        self.then(|tracer| tracer.elementwise(row, &[self.traced, other.traced], pos))
+    fn binary(self, def: &'static OpDef, other: Var<'t>, pos: &Pos) -> Var<'t> {
+        self.then(|tracer| tracer.elementwise(def, &[self.traced, other.traced], pos))
     }
 
     /// The type.
@@ -380,9 +380,9 @@ impl<'t> Var<'t> {
         self.write(&ops::ADD_AT, place.axes(), value, &here())
     }
 
-    fn write(self, row: &'static Row, axes: Vec<Axis<'t>>, value: impl Operand<'t>, pos: &Pos) -> Var<'t> {
+    fn write(self, def: &'static OpDef, axes: Vec<Axis<'t>>, value: impl Operand<'t>, pos: &Pos) -> Var<'t> {
         let value = value.operand(self, pos);
-        self.then(|tracer| tracer.write(row, self.traced, &self.along(&axes), value.traced, pos))
+        self.then(|tracer| tracer.write(def, self.traced, &self.along(&axes), value.traced, pos))
     }
 
     fn along(self, axes: &[Axis<'t>]) -> Vec<Along> {
@@ -443,9 +443,9 @@ impl<'t> Var<'t> {
         self.ternary(&ops::FMA, factor, term, &here())
     }
 
-    fn ternary(self, row: &'static Row, a: impl Operand<'t>, b: impl Operand<'t>, pos: &Pos) -> Var<'t> {
+    fn ternary(self, def: &'static OpDef, a: impl Operand<'t>, b: impl Operand<'t>, pos: &Pos) -> Var<'t> {
         let (a, b) = (a.operand(self, pos), b.operand(self, pos));
-        self.then(|tracer| tracer.elementwise(row, &[self.traced, a.traced, b.traced], pos))
+        self.then(|tracer| tracer.elementwise(def, &[self.traced, a.traced, b.traced], pos))
     }
 
     /// Where this bool holds, elements of `a`, elsewhere elements of `b`.

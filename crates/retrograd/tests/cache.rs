@@ -17,7 +17,7 @@ fn programs_that_are_traced_again_are_compiled_once() {
     assert_eq!(counted(), (0, 1));
     assert!(!first.times.cached);
     let stages: Vec<&str> = first.times.stages.iter().map(|(stage, _)| *stage).collect();
-    assert_eq!(stages, ["trace", "opt", "diff", "freeze", "plan", "fuse", "jit"]);
+    assert_eq!(stages, ["trace", "opt", "diff", "freeze", "plan", "lower", "jit"]);
 
     // Another closure, the same Program.
     let second = function(1.5).compile(&types).unwrap();

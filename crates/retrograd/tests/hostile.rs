@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 
 use retrograd::pipeline::MOST_THREADS;
 use retrograd::strategy::{LoopFate, Periodic, User};
-use retrograd::{Array, Error, ErrorKind, Type, Var, Watch, einsum, f64, for_loop, grad, jit, map, value_and_grad};
+use retrograd::{
+    Array, Cancellation, Error, ErrorKind, Type, Var, einsum, f64, for_loop, grad, jit, map, value_and_grad,
+};
 
 /// Types that are empty, long, or more than any machine has.
 fn types() -> Vec<Type> {
@@ -170,7 +172,8 @@ fn a_panic_of_a_watch_goes_on_and_the_code_runs_again() {
         asked.set(asked.get() + 1);
         panic!("enough")
     };
-    let panic = catch_unwind(AssertUnwindSafe(|| long.run_with(&[&x], &Watch::asking(&raised, &stops)))).unwrap_err();
+    let panic =
+        catch_unwind(AssertUnwindSafe(|| long.run_with(&[&x], &Cancellation::asking(&raised, &stops)))).unwrap_err();
     assert_eq!((panic.downcast_ref::<&str>(), asked.get()), (Some(&"enough"), 1));
     assert_eq!(long.run(&[&x]).unwrap().len(), 1);
 }
@@ -179,7 +182,7 @@ fn a_panic_of_a_watch_goes_on_and_the_code_runs_again() {
 fn a_loop_of_the_most_steps_can_be_stopped() {
     let stop = AtomicBool::new(true);
     let f = grad(|[x, n]| for_loop(n, x, |_, x| x.sin())).budget(2000).compile(&[f64([]), retrograd::i64([])]).unwrap();
-    let error = f.run_with(&[&Array::scalar(0.5), &Array::int(i64::MAX)], &Watch::from(&stop)).unwrap_err();
+    let error = f.run_with(&[&Array::scalar(0.5), &Array::int(i64::MAX)], &Cancellation::from(&stop)).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Interrupted);
 }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use retrograd::{
-    Array, Backend, Compiled, Progress, Strategy, Watch, compile, f64, for_loop, grad, strategy, value_and_grad,
+    Array, Backend, Cancellation, Compiled, Progress, Strategy, compile, f64, for_loop, grad, strategy, value_and_grad,
     while_loop,
 };
 
@@ -17,7 +17,7 @@ fn told(compiled: &Compiled, inputs: &[&Array]) -> Vec<Progress> {
         told.borrow_mut().extend(progress);
         false
     };
-    let watched = compiled.run_with(inputs, &Watch::asking(&raised, &stops)).unwrap();
+    let watched = compiled.run_with(inputs, &Cancellation::asking(&raised, &stops)).unwrap();
     assert_eq!(watched, compiled.run(inputs).unwrap(), "who looks changes nothing");
     told.into_inner()
 }

@@ -1,14 +1,14 @@
 //! The tracer: what bodies capture, and which uses are refused.
 
 use retrograd::trace::{Traced, Tracer};
-use retrograd::{Array, Attrs, DType, Error, ErrorKind, Pos, Program, Row, Type, eval, ops};
+use retrograd::{Array, Attrs, DType, Error, ErrorKind, OpDef, Pos, Program, Type, eval, ops};
 
 fn here() -> Pos {
     Pos::new("model.py", 7)
 }
 
-fn op(tracer: &Tracer, row: &'static Row, args: &[Traced]) -> Traced {
-    tracer.op(row, Attrs::none(), args, &here()).expect("well typed")
+fn op(tracer: &Tracer, def: &'static OpDef, args: &[Traced]) -> Traced {
+    tracer.op(def, Attrs::none(), args, &here()).expect("well typed")
 }
 
 fn int(tracer: &Tracer, n: i64) -> Traced {

@@ -49,7 +49,7 @@ fn stats_say_what_the_compilation_and_the_run_took() {
     let plain = retrograd(&folder, &["grad", "-", "--random", "3"], LOOP).ok();
     assert_eq!((ran.out.as_str(), ran.code), (plain.as_str(), 0), "{}", ran.err);
     let [compilation, run] = ran.err.lines().collect::<Vec<_>>()[..] else { panic!("{}", ran.err) };
-    for stage in ["compilation: opt ", ", diff ", ", freeze ", ", plan ", ", fuse ", ", jit ", "; together "] {
+    for stage in ["compilation: opt ", ", diff ", ", freeze ", ", plan ", ", lower ", ", jit ", "; together "] {
         assert!(compilation.contains(stage), "{compilation}");
     }
     for part in ["run: ", ", peak ", " loop nests, ", " bytes read, ", " bytes written"] {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::mask::{any, grow, or, pick, spread};
 use crate::ir::{
-    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, Row, Rule, UnwindArgs, UnwindOp, Value,
+    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, OpDef, Program, Rule, UnwindArgs, UnwindOp, Value,
     WhileOp,
 };
 
@@ -49,7 +49,7 @@ impl Activity {
     /// carries in every step.
     pub(super) fn varied_results(&mut self, program: &Program, inst: &Inst, args: &[bool]) -> Vec<bool> {
         match &inst.op {
-            Op::Row(row, _) => vec![derivatives(row, args.len()).iter().zip(args).any(|(rule, arg)| *rule && *arg)],
+            Op::Def(def, _) => vec![derivatives(def, args.len()).iter().zip(args).any(|(rule, arg)| *rule && *arg)],
             Op::If(IfOp { then_body, else_body }) => or(
                 &self.varied_ends(program, *then_body, &args[1..]),
                 &self.varied_ends(program, *else_body, &args[1..]),
@@ -155,9 +155,9 @@ impl Activity {
     ) -> Vec<bool> {
         let controls = through == Through::Values;
         match &inst.op {
-            Op::Row(row, _) => match through {
+            Op::Def(def, _) => match through {
                 Through::Values => vec![true; inst.args.len()],
-                Through::Derivatives => derivatives(row, inst.args.len()),
+                Through::Derivatives => derivatives(def, inst.args.len()),
             },
             Op::If(IfOp { then_body, else_body }) => {
                 let then_args = self.reaching_params(program, through, *then_body, results);
@@ -264,8 +264,8 @@ fn set(marks: &mut [bool], function: &Function, values: &[Value], which: &[bool]
 
 /// Arguments that a row has a derivative with respect to. Where no rule is known, all: the walk that meets it reports
 /// it.
-fn derivatives(row: &Row, count: usize) -> Vec<bool> {
-    match row.rule {
+fn derivatives(def: &OpDef, count: usize) -> Vec<bool> {
+    match def.rule {
         Rule::Zero => vec![false; count],
         Rule::Partials(partials) => {
             partials.iter().map(|partial| !matches!(partial, crate::ir::Partial::Zero)).collect()

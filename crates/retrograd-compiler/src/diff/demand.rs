@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sum;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, Data, Function, Inst, Lowering, Op, Row, Rule, Type, Value, Write,
+    Array, Attr, Attrs, Builder, Contribution, Data, Function, Inst, Lowering, Op, OpDef, Rule, Type, Value, Write,
 };
 use crate::ops::{AND, ANY, BROADCAST, CONSTANT, GT, LINEAR_SCAN, NOT, OR, SELECT};
 
@@ -140,7 +140,7 @@ impl Demand {
             |truth: Value| if b.ty(truth).rank() == ty.rank() { truth } else { b.broadcast(truth, &ty.shape, &[]) };
         let all = |term: &Term, whole: bool| {
             let negated = |(p, holds): (&Predicate, &bool)| {
-                if *holds { p.value() } else { b.row(&NOT, Attrs::none(), &[p.value()]) }
+                if *holds { p.value() } else { b.op(&NOT, Attrs::none(), &[p.value()]) }
             };
             term.iter().filter(|(p, _)| p.is_whole() == whole).map(negated).reduce(both(b, &AND))
         };
@@ -154,14 +154,14 @@ impl Demand {
     pub(super) fn any(&self, b: &Builder, ty: &Type) -> Option<Value> {
         let axes = Attrs::none().ints("axes", 0..ty.rank());
         let predicate = self.predicate(b, ty)?;
-        Some(if ty.rank() == 0 { predicate } else { b.row(&ANY, axes, &[predicate]) })
+        Some(if ty.rank() == 0 { predicate } else { b.op(&ANY, axes, &[predicate]) })
     }
 
     /// The demand of argument k of a row other than `select` whose result, of that type, has this demand.
     pub(super) fn through(
         &self,
         b: &Builder,
-        (row, attrs): (&'static Row, &Attrs),
+        (row, attrs): (&'static OpDef, &Attrs),
         args: &[Value],
         k: usize,
         ty: &Type,
@@ -227,7 +227,7 @@ impl Demand {
 
     /// The operands of a bilinear row, zero where none of the results that are demanded reads them: each is the partial
     /// by the other.
-    pub(super) fn operands(&self, b: &Builder, row: (&'static Row, &Attrs), args: &[Value], ty: &Type) -> Vec<Value> {
+    pub(super) fn operands(&self, b: &Builder, row: (&'static OpDef, &Attrs), args: &[Value], ty: &Type) -> Vec<Value> {
         let operand = |k: usize| self.through(b, row, args, k, ty).kept(b, args[k]);
         (0..args.len()).map(operand).collect()
     }
@@ -235,7 +235,7 @@ impl Demand {
     /// A value, zero where it is not demanded.
     pub(super) fn kept(&self, b: &Builder, value: Value) -> Value {
         match self.predicate(b, &b.ty(value)) {
-            Some(predicate) => b.row(&SELECT, Attrs::none(), &[predicate, value, b.zeros(&b.ty(value))]),
+            Some(predicate) => b.op(&SELECT, Attrs::none(), &[predicate, value, b.zeros(&b.ty(value))]),
             None => value,
         }
     }
@@ -286,11 +286,11 @@ fn parts(insts: &[Inst], term: &Term) -> Term {
         };
         let made = insts.iter().rev().find(|inst| inst.results.contains(&predicate.value()));
         match made.map(|inst| (&inst.op, &inst.args[..])) {
-            Some((Op::Row(row, _), [p])) if **row == NOT => open.push((like(*p), !holds)),
-            Some((Op::Row(row, _), [p, q])) if *row == (if holds { &AND } else { &OR }) => {
+            Some((Op::Def(def, _), [p])) if **def == NOT => open.push((like(*p), !holds)),
+            Some((Op::Def(def, _), [p, q])) if *def == (if holds { &AND } else { &OR }) => {
                 open.extend([(like(*p), holds), (like(*q), holds)]);
             }
-            Some((Op::Row(row, attrs), [p])) if **row == BROADCAST && attrs.numbers("axes").is_empty() => {
+            Some((Op::Def(def, attrs), [p])) if **def == BROADCAST && attrs.numbers("axes").is_empty() => {
                 open.push((Predicate::Whole(*p), holds));
             }
             Some(_) | None => drop(parts.insert(predicate, holds)),
@@ -299,8 +299,8 @@ fn parts(insts: &[Inst], term: &Term) -> Term {
     parts
 }
 
-fn both<'b>(b: &'b Builder, row: &'static Row) -> impl Fn(Value, Value) -> Value + 'b {
-    move |left, right| b.row(row, Attrs::none(), &[left, right])
+fn both<'b>(b: &'b Builder, def: &'static OpDef) -> impl Fn(Value, Value) -> Value + 'b {
+    move |left, right| b.op(def, Attrs::none(), &[left, right])
 }
 
 /// Where any weight is.
@@ -313,15 +313,15 @@ pub(super) fn weighted(b: &Builder, weights: Value) -> Demand {
 pub(super) fn window_of<'f>(insts: &'f [Inst], term: &Term) -> Option<&'f Inst> {
     let made = |value: Value| insts.iter().rev().find(|inst| inst.results.contains(&value));
     let window = |predicate: &Predicate| {
-        let above = made(predicate.value()).filter(|inst| matches!(&inst.op, Op::Row(row, _) if **row == GT))?;
-        made(above.args[0]).filter(|inst| matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Write(Write::Add) | Lowering::Scatter(_, Write::Add))))
+        let above = made(predicate.value()).filter(|inst| matches!(&inst.op, Op::Def(def, _) if **def == GT))?;
+        made(above.args[0]).filter(|inst| matches!(&inst.op, Op::Def(def, _) if matches!(def.lowering, Lowering::Write(Write::Add) | Lowering::Scatter(_, Write::Add))))
     };
     term.iter().filter(|(_, holds)| **holds).find_map(|(predicate, _)| window(predicate))
 }
 
 fn positive(b: &Builder, ty: &Type, contribution: &Contribution) -> Value {
     let carried = sum::array(b, ty, contribution);
-    b.row(&GT, Attrs::none(), &[carried, b.zeros(&b.ty(carried))])
+    b.op(&GT, Attrs::none(), &[carried, b.zeros(&b.ty(carried))])
 }
 
 /// What a sweep asks of the values of a function.
@@ -337,10 +337,10 @@ impl Facts {
         let count = function.types.len();
         let mut facts = Facts { tame: vec![false; count] };
         for inst in &function.insts {
-            if let Op::Row(row, attrs) = &inst.op {
+            if let Op::Def(def, attrs) = &inst.op {
                 let literal =
-                    **row == CONSTANT && matches!(attrs.get("value"), Some(Attr::Array(array)) if is_tame(array));
-                let repeated = matches!(row.lowering, Lowering::View(_)) && facts.is_tame(inst.args[0]);
+                    **def == CONSTANT && matches!(attrs.get("value"), Some(Attr::Array(array)) if is_tame(array));
+                let repeated = matches!(def.lowering, Lowering::View(_)) && facts.is_tame(inst.args[0]);
                 let result = inst.results[0].0 as usize;
                 facts.tame[result] = literal || repeated;
             }

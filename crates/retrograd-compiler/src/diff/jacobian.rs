@@ -167,9 +167,9 @@ fn basis_vector(b: &Builder, index: Value, types: &[Type]) -> Vec<Value> {
     let mut offset = 0;
     let part = |ty: &Type| {
         let flat = Type::new(DType::I64, [ty.elements()]);
-        let iota = b.row(&IOTA, Attrs::none().with("type", Attr::Type(flat.clone())).ints("axis", [0]), &[]);
-        let place = b.row(&SUB, Attrs::none(), &[index, b.int(offset as i64)]);
-        let hot = b.row(&EQ, Attrs::none(), &[iota, b.broadcast(place, &flat.shape, &[])]);
+        let iota = b.op(&IOTA, Attrs::none().with("type", Attr::Type(flat.clone())).ints("axis", [0]), &[]);
+        let place = b.op(&SUB, Attrs::none(), &[index, b.int(offset as i64)]);
+        let hot = b.op(&EQ, Attrs::none(), &[iota, b.broadcast(place, &flat.shape, &[])]);
         offset += ty.elements();
         reshape(b, b.convert(hot, ty.dtype), &ty.shape)
     };
@@ -187,7 +187,7 @@ fn seed_axes_first(b: &Builder, rows: Value, seeds: &[Type], seed: usize) -> Val
 fn row_axes_first(b: &Builder, rows: Value, seeds: &[Type], seed: usize) -> Value {
     let rows = rows_of(b, rows, seeds, seed);
     let ty = b.ty(rows);
-    let last = b.row(&TRANSPOSE, Attrs::none().ints("axes", (1..ty.rank()).chain([0])), &[rows]);
+    let last = b.op(&TRANSPOSE, Attrs::none().ints("axes", (1..ty.rank()).chain([0])), &[rows]);
     reshape(b, last, &[&ty.shape[1..], &seeds[seed].shape].concat())
 }
 
@@ -201,13 +201,13 @@ fn rows_of(b: &Builder, rows: Value, seeds: &[Type], seed: usize) -> Value {
     let rank = stop.len();
     stop[0] = start + size;
     let from = (0..rank).map(|axis| if axis == 0 { start } else { 0 });
-    b.row(&SLICE, Attrs::none().ints("start", from).ints("stop", stop).ints("step", vec![1; rank]), &[rows])
+    b.op(&SLICE, Attrs::none().ints("start", from).ints("stop", stop).ints("step", vec![1; rank]), &[rows])
 }
 
 fn reshape(b: &Builder, value: Value, shape: &[usize]) -> Value {
     if b.ty(value).shape == shape {
         value
     } else {
-        b.row(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[value])
+        b.op(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[value])
     }
 }

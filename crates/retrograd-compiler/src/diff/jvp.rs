@@ -10,7 +10,7 @@ use super::demand::{Demand, Predicate};
 use super::mask::any;
 use super::transform::Transform;
 use super::vjp::{gate, missing, scale};
-use crate::ir::{Attrs, Builder, Error, FuncId, Function, Inst, Lowering, Op, Partial, Row, Rule, Value};
+use crate::ir::{Attrs, Builder, Error, FuncId, Function, Inst, Lowering, Op, OpDef, Partial, Rule, Value};
 use crate::ops::SELECT;
 
 /// Results of a function and their tangents.
@@ -59,12 +59,12 @@ impl Transform {
         }
         b.set_pos(&inst.pos);
         match &inst.op {
-            Op::Row(row, attrs) => {
+            Op::Def(def, attrs) => {
                 let y = b.copy(function, inst, walk.values(&inst.args))[0];
                 walk.values_are(&inst.results, &[y]);
-                let tangent = forward_row(walk, inst, row, attrs, y)?;
+                let tangent = forward_row(walk, inst, def, attrs, y)?;
                 walk.tangents_are(&inst.results, &[tangent]);
-                walk.supports[inst.results[0].0 as usize] = support(walk, inst, row, attrs, y);
+                walk.supports[inst.results[0].0 as usize] = support(walk, inst, def, attrs, y);
                 Ok(())
             }
             Op::If(op) => control::branch::forward(self, walk, inst, op, &active),
@@ -117,7 +117,7 @@ impl Walk<'_> {
 fn forward_row(
     walk: &Walk<'_>,
     inst: &Inst,
-    row: &'static Row,
+    def: &'static OpDef,
     attrs: &Attrs,
     y: Value,
 ) -> Result<Option<Value>, Error> {
@@ -125,7 +125,7 @@ fn forward_row(
     // A tangent is not what the user wrote.
     let attrs = &attrs.free();
     let (args, tangents) = (walk.values(&inst.args), walk.tangents(&inst.args));
-    let terms: Vec<Option<Value>> = match row.rule {
+    let terms: Vec<Option<Value>> = match def.rule {
         Rule::Zero => vec![],
         Rule::Partials(partials) => {
             // Where a factor is infinite or NaN, so is the product, and there is no derivative.
@@ -141,41 +141,41 @@ fn forward_row(
             let linear = |k: usize| transposes.get(k).is_some_and(Option::is_some);
             let operand =
                 |k: usize| if linear(k) { tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k]))) } else { args[k] };
-            vec![Some(b.row(row, attrs.clone(), &(0..args.len()).map(operand).collect::<Vec<_>>()))]
+            vec![Some(b.op(def, attrs.clone(), &(0..args.len()).map(operand).collect::<Vec<_>>()))]
         }
         Rule::LinearInEach(_) => {
             let operands: Vec<Value> =
                 (0..args.len()).map(|k| tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k])))).collect();
-            vec![Some(b.row(row, attrs.clone(), &operands))]
+            vec![Some(b.op(def, attrs.clone(), &operands))]
         }
         Rule::Tangent { tangent, .. } => vec![Some(tangent(b, attrs, &args, y, &tangents))],
         Rule::Bilinear(_) => {
-            let left = tangents[0].map(|dx| b.row(row, attrs.clone(), &[dx, args[1]]));
-            let right = tangents[1].map(|dx| b.row(row, attrs.clone(), &[args[0], dx]));
+            let left = tangents[0].map(|dx| b.op(def, attrs.clone(), &[dx, args[1]]));
+            let right = tangents[1].map(|dx| b.op(def, attrs.clone(), &[args[0], dx]));
             vec![left, right]
         }
-        Rule::Missing => return Err(missing(row, inst)),
+        Rule::Missing => return Err(missing(def, inst)),
     };
     Ok(terms.into_iter().flatten().reduce(|sum, term| b.add(sum, term)))
 }
 
 /// Where the tangent of a row can be other than zero.
-fn support(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y: Value) -> Demand {
+fn support(walk: &Walk<'_>, inst: &Inst, def: &'static OpDef, attrs: &Attrs, y: Value) -> Demand {
     let (b, ty) = (walk.b, walk.b.ty(y));
     let (args, tangents) = (walk.values(&inst.args), walk.tangents(&inst.args));
     let of = |k: usize| &walk.supports[inst.args[k].0 as usize];
-    let from = |k: usize| match row.rule {
-        _ if *row == SELECT => of(k).and(Predicate::new(b, args[0]), k == 1),
+    let from = |k: usize| match def.rule {
+        _ if *def == SELECT => of(k).and(Predicate::new(b, args[0]), k == 1),
         Rule::Partials(partials) => match partials[k] {
             Partial::Zero => Demand::default(),
             Partial::Gate(weight) => of(k).and(Predicate::new(b, gate(b, weight, &args, y).1), true),
             Partial::One | Partial::MinusOne | Partial::Factor(_) | Partial::Of(_) => of(k).clone(),
         },
-        _ if row.lowering.is_elementwise() => of(k).clone(),
-        _ if matches!(row.lowering, Lowering::View(_)) && args.len() == 1 => {
+        _ if def.lowering.is_elementwise() => of(k).clone(),
+        _ if matches!(def.lowering, Lowering::View(_)) && args.len() == 1 => {
             let viewed = |p: Predicate| match p {
                 Predicate::Whole(_) => p,
-                Predicate::Each(truths) => Predicate::new(b, b.row(row, attrs.clone(), &[truths])),
+                Predicate::Each(truths) => Predicate::new(b, b.op(def, attrs.clone(), &[truths])),
             };
             of(k).lifted(|p, holds| Some((viewed(p), holds))).unwrap_or_else(Demand::everywhere)
         }

@@ -77,7 +77,7 @@ impl Transform {
                 b.set_pos(&inst.pos);
                 b.push(Op::If(op), args, types)
             }
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
                 b.copy(function, inst, args)
             }
         };
@@ -92,7 +92,7 @@ impl Transform {
         }
         match &inst.op {
             Op::If(op) => Ok(self.giving_branches(op)?.1),
-            Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+            Op::Def(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
                 Ok(inst.results.iter().map(|v| function.ty(*v).clone()).collect())
             }
         }
@@ -131,7 +131,7 @@ impl Transform {
     pub(super) fn runs_once(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Call(op) => self.is_custom(op),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => {
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => {
                 inst.bodies().into_iter().any(|body| self.has_once(body))
             }
         }

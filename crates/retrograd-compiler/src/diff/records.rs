@@ -15,14 +15,14 @@ use crate::ops::{RECORDED, STILL};
 pub(super) fn recorded(program: Program) -> Result<Program, Error> {
     let main = program.main().clone();
     let mut records = Records { hosts: program.hosts(), transform: Transform::new(&program) };
-    if !main.insts.iter().any(|inst| !matches!(inst.op, Op::Row(..)) && records.calls(inst)) {
+    if !main.insts.iter().any(|inst| !matches!(inst.op, Op::Def(..)) && records.calls(inst)) {
         return Ok(program);
     }
     let b = Builder::new(main.name.clone());
     let mut map = b.map(&main, &b.params(main.param_types()));
     for inst in &main.insts {
         let args = values(&map, &inst.args);
-        let results = match records.calls(inst) && !matches!(inst.op, Op::Row(..)) {
+        let results = match records.calls(inst) && !matches!(inst.op, Op::Def(..)) {
             false => b.copy(&main, inst, args),
             true => {
                 let given = records.record(&b, &main, inst, args.clone())?.1;
@@ -49,7 +49,7 @@ impl Records {
     /// Whether an instruction calls the host, or has a body that does.
     fn calls(&self, inst: &Inst) -> bool {
         match &inst.op {
-            Op::Row(row, _) => row.lowering.is_host() && row.lowering.has_effect(),
+            Op::Def(def, _) => def.lowering.is_host() && def.lowering.has_effect(),
             // The functions of a rule run elsewhere.
             Op::Call(op) => self.body_calls(op.body),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => {
@@ -72,7 +72,7 @@ impl Records {
     ) -> Result<(Vec<Value>, Vec<Value>), Error> {
         b.set_pos(&inst.pos);
         let (op, types) = match &inst.op {
-            Op::Row(..) => {
+            Op::Def(..) => {
                 let results = b.copy(function, inst, args);
                 return Ok((results.clone(), results));
             }
@@ -110,9 +110,9 @@ impl Records {
         let mut given_to = |types: &[Type]| given.by_ref().take(types.len()).collect::<Vec<Value>>();
         let types = || inst.results.iter().map(|v| function.ty(*v).clone()).collect();
         match &inst.op {
-            Op::Row(..) if self.calls(inst) => {
+            Op::Def(..) if self.calls(inst) => {
                 let given = given_to(&[function.ty(inst.results[0]).clone()]);
-                Ok(vec![b.row(&RECORDED, Attrs::none(), &[args, given].concat())])
+                Ok(vec![b.op(&RECORDED, Attrs::none(), &[args, given].concat())])
             }
             Op::If(op) if self.calls(inst) => {
                 let [first, second] = [self.given(op.then_body)?, self.given(op.else_body)?];
@@ -130,7 +130,7 @@ impl Records {
                 };
                 Ok(b.push(Op::For(op), [args, given_to(&rows)].concat(), types()))
             }
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
                 let mut silent = inst.clone();
                 self.transform.silence(&mut silent);
                 let args = if silent.args.is_empty() { vec![] } else { args };
@@ -145,7 +145,7 @@ impl Records {
         let mut types = vec![];
         for inst in function.insts.iter().filter(|inst| self.calls(inst)) {
             match &inst.op {
-                Op::Row(..) => types.push(function.ty(inst.results[0]).clone()),
+                Op::Def(..) => types.push(function.ty(inst.results[0]).clone()),
                 Op::If(op) => types.extend([self.given(op.then_body)?, self.given(op.else_body)?].concat()),
                 Op::For(op) => {
                     let extent = bound(function, inst, op)?;
@@ -206,7 +206,7 @@ fn bind(map: &mut Map, inst: &Inst, results: &[Value]) {
 }
 
 fn still(b: &Builder, value: Value) -> Value {
-    b.row(&STILL, Attrs::none().ints("shape", b.ty(value).shape), &[value])
+    b.op(&STILL, Attrs::none().ints("shape", b.ty(value).shape), &[value])
 }
 
 /// The extent of the streams of a loop: its own, or its count.

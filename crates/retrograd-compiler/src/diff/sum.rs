@@ -60,9 +60,9 @@ fn at_line(b: &Builder, pos: &Pos, build: &dyn Fn() -> Value) -> Value {
 pub(super) fn array(b: &Builder, ty: &Type, contribution: &Contribution) -> Value {
     match contribution {
         Contribution::Dense(ct) => *ct,
-        Contribution::Outside { row, ct, window, indices, attrs } => {
+        Contribution::Outside { def, ct, window, indices, attrs } => {
             let zeros = b.zeros(window);
-            b.row(row, attrs.clone(), &[&[*ct, zeros], &indices[..]].concat())
+            b.op(def, attrs.clone(), &[&[*ct, zeros], &indices[..]].concat())
         }
         Contribution::At { .. } => add_to(b, b.zeros(ty), contribution),
     }
@@ -70,8 +70,8 @@ pub(super) fn array(b: &Builder, ty: &Type, contribution: &Contribution) -> Valu
 
 fn add_to(b: &Builder, sum: Value, contribution: &Contribution) -> Value {
     match contribution {
-        Contribution::At { row, update, indices, attrs } => {
-            b.row(row, attrs.clone(), &[&[sum, *update], &indices[..]].concat())
+        Contribution::At { def, update, indices, attrs } => {
+            b.op(def, attrs.clone(), &[&[sum, *update], &indices[..]].concat())
         }
         Contribution::Dense(_) | Contribution::Outside { .. } => b.add(sum, array(b, &b.ty(sum), contribution)),
     }
@@ -80,8 +80,8 @@ fn add_to(b: &Builder, sum: Value, contribution: &Contribution) -> Value {
 /// What counts outside of a window and what counts inside of the same are one array: `update` of the window. Of the
 /// rows that add at places, only `add_at` has indices and attributes like `update`.
 fn fill(b: &Builder, outside: &Contribution, inside: &Contribution) -> Option<Value> {
-    let Contribution::Outside { row, ct, window, indices, attrs } = outside else { return None };
+    let Contribution::Outside { def, ct, window, indices, attrs } = outside else { return None };
     let Contribution::At { update, indices: places, attrs: stepped, .. } = inside else { return None };
     let same = indices == places && attrs == stepped && b.ty(*update) == *window;
-    same.then(|| b.row(row, attrs.clone(), &[&[*ct, *update], &indices[..]].concat()))
+    same.then(|| b.op(def, attrs.clone(), &[&[*ct, *update], &indices[..]].concat()))
 }

@@ -73,13 +73,13 @@ impl Transform {
     /// The same of an instruction. What calls the host once is not part of what is run again (`records`), but for a
     /// rule's backward function.
     pub(super) fn silence(&mut self, inst: &mut Inst) {
-        if inst.has_effect(|_| false) && !matches!(&inst.op, Op::Row(row, _) if row.lowering.is_host()) {
+        if inst.has_effect(|_| false) && !matches!(&inst.op, Op::Def(def, _) if def.lowering.is_host()) {
             let shown = Attrs::none().with("value", Attr::Array(Array::bool(true)));
-            (inst.op, inst.args) = (Op::Row(&CONSTANT, shown), vec![]);
+            (inst.op, inst.args) = (Op::Def(&CONSTANT, shown), vec![]);
         }
         let kept = match &inst.op {
             Op::Call(CallOp { rule: Some(CustomRule::Vjp { backward, .. }), .. }) => Some(*backward),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         };
         let bodies: BTreeMap<FuncId, FuncId> =
             inst.bodies().into_iter().map(|body| (body, self.silent(body))).collect();

@@ -7,8 +7,8 @@ use super::once::Copied;
 use super::sum::{self, Sum};
 use super::transform::Transform;
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, PartialOf,
-    Row, Rule, Tangent, Transpose, Value,
+    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, OpDef, Part, Partial,
+    PartialOf, Rule, Tangent, Transpose, Value,
 };
 use crate::ops::{LINEAR_SCAN, NE, OR, SELECT};
 
@@ -91,7 +91,7 @@ impl Transform {
         }
         sweep.b.set_pos(&inst.pos);
         match &inst.op {
-            Op::Row(row, attrs) => self.reverse_row(sweep, inst, row, attrs),
+            Op::Def(def, attrs) => self.reverse_row(sweep, inst, def, attrs),
             Op::If(op) => control::branch::reverse(self, sweep, inst, op),
             Op::For(op) => control::counted::reverse(self, sweep, function, inst, op),
             Op::While(op) => control::conditional::reverse(self, sweep, function, inst, op),
@@ -181,7 +181,7 @@ impl Sweep<'_> {
         let each: Option<Vec<Value>> =
             demanded.map(|value| self.demand(*value).any(self.b, &self.b.ty(self.value(*value)))).collect();
         let nothing = || self.b.constant(Array::bool(false));
-        each.map(|each| each.into_iter().reduce(|p, q| self.b.row(&OR, Attrs::none(), &[p, q])).unwrap_or_else(nothing))
+        each.map(|each| each.into_iter().reduce(|p, q| self.b.op(&OR, Attrs::none(), &[p, q])).unwrap_or_else(nothing))
     }
 
     /// Whether a partial of an argument is finite for sure: it is that of a product with literals.
@@ -207,7 +207,7 @@ impl Transform {
         &mut self,
         sweep: &mut Sweep<'_>,
         inst: &Inst,
-        row: &'static Row,
+        def: &'static OpDef,
         attrs: &Attrs,
     ) -> Result<(), Error> {
         let b = sweep.b;
@@ -218,11 +218,11 @@ impl Transform {
         let varied = sweep.varied(&inst.args);
         let wanted = (0..args.len()).filter(|k| varied[*k]);
         for k in wanted {
-            let through = || match *row == SELECT {
+            let through = || match *def == SELECT {
                 true => demand.and(Predicate::new(b, args[0]), k == 1).refined(b),
-                false => demand.through(b, (row, attrs), &args, k, &ty),
+                false => demand.through(b, (def, attrs), &args, k, &ty),
             };
-            let (contribution, through) = match row.rule {
+            let (contribution, through) = match def.rule {
                 Rule::Zero => continue,
                 Rule::Partials(partials) => {
                     let everywhere = || sweep.is_tame(partials[k], &inst.args, k);
@@ -234,12 +234,12 @@ impl Transform {
                 }
                 Rule::LinearInEach(transpose) => (Some(transpose(b, attrs, &args, k, ct)), through()),
                 Rule::Bilinear(transposes) => {
-                    (Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)), through())
+                    (Some(transposes[k](b, attrs, &demand.operands(b, (def, attrs), &args, &ty), ct)), through())
                 }
                 Rule::Tangent { tangent, linear } => match linear.get(k).copied().flatten() {
                     Some(transpose) => {
                         let through = through();
-                        (Some(transpose_masked(b, (row, attrs), transpose, &args, ct, (k, &through))), through)
+                        (Some(transpose_masked(b, (def, attrs), transpose, &args, ct, (k, &through))), through)
                     }
                     None => {
                         let (ct, through) =
@@ -247,7 +247,7 @@ impl Transform {
                         (Some(Contribution::Dense(ct)), through)
                     }
                 },
-                Rule::Missing => return Err(missing(row, inst)),
+                Rule::Missing => return Err(missing(def, inst)),
             };
             if let Some(contribution) = contribution {
                 sweep.contribute(inst.args[k], contribution, through);
@@ -300,7 +300,7 @@ fn without_checks_of(mut function: Function, dx: Value) -> Function {
 /// element, so its factors are too.
 fn transpose_masked(
     b: &Builder,
-    (row, attrs): (&'static Row, &Attrs),
+    (row, attrs): (&'static OpDef, &Attrs),
     transpose: Transpose,
     args: &[Value],
     ct: Value,
@@ -337,13 +337,13 @@ pub(super) fn scale(
         Partial::MinusOne => Some(b.neg(d)),
         Partial::Factor(factor) | Partial::Of(factor) => {
             let partial = applied(b, factor, args, y);
-            let kept = |p: Value| b.row(&SELECT, Attrs::none(), &[p, partial, b.zeros(&b.ty(partial))]);
+            let kept = |p: Value| b.op(&SELECT, Attrs::none(), &[p, partial, b.zeros(&b.ty(partial))]);
             Some(b.mul(within.map_or(partial, kept), d))
         }
         // sqrt(max(x, 0)) is 0 around x = -1: that the root has an infinite slope at 0 does not matter there.
         Partial::Gate(weight) => {
             let (weight, passes) = gate(b, weight, args, y);
-            Some(b.row(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), b.zeros(&b.ty(d))]))
+            Some(b.op(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), b.zeros(&b.ty(d))]))
         }
     }
 }
@@ -351,7 +351,7 @@ pub(super) fn scale(
 /// The weight of an argument that may have no influence, and where it has.
 pub(super) fn gate(b: &Builder, weight: PartialOf, args: &[Value], y: Value) -> (Value, Value) {
     let weight = applied(b, weight, args, y);
-    (weight, b.row(&NE, Attrs::none(), &[weight, b.zeros(&b.ty(weight))]))
+    (weight, b.op(&NE, Attrs::none(), &[weight, b.zeros(&b.ty(weight))]))
 }
 
 fn applied(b: &Builder, partial: PartialOf, args: &[Value], y: Value) -> Value {
@@ -360,8 +360,8 @@ fn applied(b: &Builder, partial: PartialOf, args: &[Value], y: Value) -> Value {
 }
 
 /// A missing rule is an error, never a zero.
-pub(super) fn missing(row: &Row, inst: &Inst) -> Error {
+pub(super) fn missing(def: &OpDef, inst: &Inst) -> Error {
     let message =
-        format!("`{}` has no derivative rule; give it one, or keep it away from what is differentiated", row.name);
+        format!("`{}` has no derivative rule; give it one, or keep it away from what is differentiated", def.name);
     Error::new(ErrorKind::MissingRule, inst.pos.clone(), message)
 }

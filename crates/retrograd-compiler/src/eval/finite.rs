@@ -22,8 +22,8 @@ pub struct FirstNotFinite;
 
 impl Observer for FirstNotFinite {
     fn after(&mut self, event: &Event<'_>) -> Result<(), Error> {
-        let Op::Row(row, _) = &event.inst.op else { return Ok(()) };
-        if **row == ops::CONSTANT {
+        let Op::Def(def, _) = &event.inst.op else { return Ok(()) };
+        if **def == ops::CONSTANT {
             return Ok(());
         }
         let any = |find: fn(f64) -> bool| event.args.iter().any(|array| place(array, find).is_some());
@@ -35,7 +35,7 @@ impl Observer for FirstNotFinite {
         match made {
             None => Ok(()),
             Some((array, at, x)) => {
-                let message = format!("`{}` made {x:?}{}{}", row.name, sources(event, array, at), around(event));
+                let message = format!("`{}` made {x:?}{}{}", def.name, sources(event, array, at), around(event));
                 Err(Error::new(ErrorKind::NotFinite, event.inst.pos.clone(), message))
             }
         }

@@ -65,14 +65,14 @@ impl<'r, O: Observer> Run<'r, O> {
 
     fn inst(&mut self, function: &Function, inst: &'r Inst, args: &[&Array]) -> Result<Vec<Array>, Error> {
         match &inst.op {
-            Op::Row(row, attrs) => {
+            Op::Def(def, attrs) => {
                 let ty = function.ty(inst.results[0]);
                 ty.check_memory().map_err(|error| error.at(&inst.pos))?;
-                let result = (row.eval)(row, args, attrs, ty);
+                let result = (def.eval)(def, args, attrs, ty);
                 result.map(|array| vec![array]).map_err(|kind| {
-                    let is_check = row.lowering == Lowering::Check;
+                    let is_check = def.lowering == Lowering::Check;
                     let message =
-                        if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", row.name) };
+                        if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", def.name) };
                     Error::new(kind, inst.pos.clone(), message)
                 })
             }

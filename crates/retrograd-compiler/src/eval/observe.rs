@@ -21,8 +21,8 @@ pub struct Probes<F>(pub F);
 
 impl<F: FnMut(&Sighting<'_>)> Observer for Probes<F> {
     fn after(&mut self, event: &Event<'_>) -> Result<(), Error> {
-        if let Op::Row(row, attrs) = &event.inst.op
-            && row.lowering == Lowering::Probe
+        if let Op::Def(def, attrs) = &event.inst.op
+            && def.lowering == Lowering::Probe
         {
             let indices: Vec<i64> = event.steps.iter().map(|step| step.index as i64).collect();
             let pos = &event.inst.pos;

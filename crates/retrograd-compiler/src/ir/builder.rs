@@ -4,8 +4,8 @@ use std::cell::{Cell, Ref, RefCell};
 
 use super::attr::Attrs;
 use super::error::{Error, ErrorKind, Part, Pos};
+use super::op_def::OpDef;
 use super::program::{FuncId, Function, Inst, Op, Value};
-use super::row::Row;
 use super::types::Type;
 use super::verify::mistake;
 
@@ -65,27 +65,27 @@ impl Builder {
     }
 
     /// An instruction of the op table; the user's mistake is an error at the current position.
-    pub fn try_row(&self, row: &'static Row, attrs: Attrs, args: &[Value]) -> Result<Value, Error> {
+    pub fn try_row(&self, def: &'static OpDef, attrs: Attrs, args: &[Value]) -> Result<Value, Error> {
         let types = self.types(args);
-        if let Some(arity) = row.arity
+        if let Some(arity) = def.arity
             && arity != args.len()
         {
-            let message = format!("`{}` takes {arity} arguments, found {}", row.name, args.len());
+            let message = format!("`{}` takes {arity} arguments, found {}", def.name, args.len());
             return Err(Error::new(ErrorKind::Argument, self.pos(), message));
         }
-        if let Some(mistake) = mistake(row, &attrs) {
-            return Err(Error::new(ErrorKind::Argument, self.pos(), format!("`{}` {mistake}", row.name)));
+        if let Some(mistake) = mistake(def, &attrs) {
+            return Err(Error::new(ErrorKind::Argument, self.pos(), format!("`{}` {mistake}", def.name)));
         }
-        let ty = (row.infer)(row, &types, &attrs).map_err(|error| error.at(&self.pos()))?;
+        let ty = (def.infer)(def, &types, &attrs).map_err(|error| error.at(&self.pos()))?;
         ty.check().map_err(|error| {
-            Error { message: format!("`{}`: {}", row.name, error.message), ..error }.at(&self.pos())
+            Error { message: format!("`{}`: {}", def.name, error.message), ..error }.at(&self.pos())
         })?;
-        Ok(self.push(Op::Row(row, attrs), args.to_vec(), vec![ty])[0])
+        Ok(self.push(Op::Def(def, attrs), args.to_vec(), vec![ty])[0])
     }
 
     /// An instruction that a pass of ours builds: types that do not fit are our bug.
-    pub fn row(&self, row: &'static Row, attrs: Attrs, args: &[Value]) -> Value {
-        self.try_row(row, attrs, args).unwrap_or_else(|error| panic!("built instructions are well typed: {error}"))
+    pub fn op(&self, def: &'static OpDef, attrs: Attrs, args: &[Value]) -> Value {
+        self.try_row(def, attrs, args).unwrap_or_else(|error| panic!("built instructions are well typed: {error}"))
     }
 
     /// An instruction with given result types.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::element::{Element, each_element};
 use super::error::{Error, ErrorKind, Pos};
+use super::op_def::{Lowering, OpDef, Partial, Rule, Transpose};
 use super::program::{ForOp, FuncId, Function, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, WhileOp};
-use super::row::{Lowering, Partial, Row, Rule, Transpose};
 
 /// Checks that the results of a function are linear in the parameters marked as seeds, taken together; says for each
 /// result whether it depends on the seeds at all. One that does not must be zero, else the function would be affine:
@@ -127,7 +127,7 @@ impl<'p> Analysis<'p> {
 
     fn inst(&mut self, function: &Function, inst: &Inst, args: &[Kind]) -> Vec<Kind> {
         match &inst.op {
-            Op::Row(row, _) => vec![self.row(function, inst, row, args)],
+            Op::Def(def, _) => vec![self.row(function, inst, def, args)],
             Op::If(_) | Op::For(_) | Op::Unwind(_) if !self.is_constant(args[0]) => {
                 let kind = self.fault(function, inst, "a cotangent decides what runs");
                 vec![kind; inst.results.len()]
@@ -227,9 +227,9 @@ impl<'p> Analysis<'p> {
         a.iter().zip(b).map(&mut join).collect()
     }
 
-    fn row(&mut self, function: &Function, inst: &Inst, row: &Row, args: &[Kind]) -> Kind {
+    fn row(&mut self, function: &Function, inst: &Inst, def: &OpDef, args: &[Kind]) -> Kind {
         // Who looks at a cotangent does not change it.
-        if row.lowering.has_effect() && !row.lowering.is_host() {
+        if def.lowering.has_effect() && !def.lowering.is_host() {
             return Kind::Constant;
         }
         if let Some(fault) = args.iter().find(|kind| matches!(kind, Kind::Neither(_))) {
@@ -237,11 +237,11 @@ impl<'p> Analysis<'p> {
         }
         if !args.contains(&Kind::Linear) {
             let vanishes =
-                is_zero_literal(inst) || (args.contains(&Kind::Zero) && jointly_linear(row, args, Kind::Zero).is_ok());
+                is_zero_literal(inst) || (args.contains(&Kind::Zero) && jointly_linear(def, args, Kind::Zero).is_ok());
             return if vanishes { Kind::Zero } else { Kind::Constant };
         }
         let is_float = inst.results.iter().all(|v| function.ty(*v).dtype.is_float());
-        match jointly_linear(row, args, Kind::Linear) {
+        match jointly_linear(def, args, Kind::Linear) {
             Ok(()) if is_float => Kind::Linear,
             Ok(()) => self.fault(function, inst, "its result is not a float"),
             Err(reason) => self.fault(function, inst, reason),
@@ -258,16 +258,16 @@ impl<'p> Analysis<'p> {
 }
 
 fn is_zero_literal(inst: &Inst) -> bool {
-    let Op::Row(row, attrs) = &inst.op else { return false };
-    row.lowering == Lowering::Constant
+    let Op::Def(def, attrs) = &inst.op else { return false };
+    def.lowering == Lowering::Constant
         && each_element!(attrs.array("value").dtype(), T => T::of(attrs.array("value")).iter().all(|x| !x.to_bool()))
 }
 
 /// Whether the row is linear in its arguments of kind `seed`, taken together, the others being constant. With `Zero` as
 /// the seed: whether it vanishes with them.
-fn jointly_linear(row: &Row, args: &[Kind], seed: Kind) -> Result<(), &'static str> {
+fn jointly_linear(def: &OpDef, args: &[Kind], seed: Kind) -> Result<(), &'static str> {
     let is_seed = |k: usize| args[k] == seed;
-    match row.rule {
+    match def.rule {
         Rule::Zero => Err("it is flat in its arguments"),
         Rule::Missing => Err("it has no derivative rule"),
         Rule::Bilinear(_) if seed == Kind::Linear && is_seed(0) && is_seed(1) => Err("it multiplies two of them"),

@@ -1,7 +1,7 @@
 //! The Program: functions in SSA form over typed dense arrays, with structured control flow.
 //!
 //! Values are immutable; bodies of control flow are closed functions of the same Program. The meaning of each construct
-//! is stated beside its variant of [`Op`]; the meaning of each table op is its [`Row`].
+//! is stated beside its variant of [`Op`]; the meaning of each table op is its [`OpDef`].
 
 mod array;
 mod attr;
@@ -10,9 +10,9 @@ mod element;
 mod error;
 mod host;
 mod linear;
+mod op_def;
 mod program;
 mod routine;
-mod row;
 mod same;
 mod text;
 mod types;
@@ -27,15 +27,15 @@ pub use error::{Error, ErrorKind, Part, Pos};
 pub(crate) use host::call as call_host;
 pub use host::{Host, serve};
 pub use linear::linear_in;
+pub use op_def::{
+    Composed, Contribution, Indexing, LaneFunction, Lowering, OpDef, Partial, PartialOf, Reduction, Rule, Sample,
+    Scalar, Scan, Tangent, Transpose, TransposeOfEach, View, Write,
+};
 pub use program::{
     CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value,
     WhileOp,
 };
 pub use routine::{By, Factors, Routine, Run, Slice, SliceMut};
-pub use row::{
-    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, PartialOf, Reduction, Row, Rule, Sample,
-    Scalar, Tangent, Transpose, TransposeOfEach, View, Write,
-};
 pub use text::parse;
 pub use types::{DType, Type};
 pub(crate) use verify::too_long;

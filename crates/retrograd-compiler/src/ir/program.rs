@@ -2,7 +2,7 @@
 
 use super::attr::Attrs;
 use super::error::Pos;
-use super::row::{Lowering, Row};
+use super::op_def::{Lowering, OpDef};
 use super::types::Type;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub struct Inst {
 #[derive(Clone, Debug)]
 pub enum Op {
     /// A row of the table with its attributes.
-    Row(&'static Row, Attrs),
+    Def(&'static OpDef, Attrs),
     /// A branch.
     If(IfOp),
     /// A counted loop.
@@ -264,7 +264,7 @@ impl Inst {
 
     fn reaches(&self, of_row: impl Fn(&Lowering) -> bool, mut of_body: impl FnMut(FuncId) -> bool) -> bool {
         match &self.op {
-            Op::Row(row, _) => of_row(&row.lowering),
+            Op::Def(def, _) => of_row(&def.lowering),
             Op::Call(op) => of_body(op.body),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => self.bodies().into_iter().any(of_body),
         }
@@ -273,7 +273,7 @@ impl Inst {
     /// The bodies that this instruction runs.
     pub fn bodies(&self) -> Vec<FuncId> {
         match &self.op {
-            Op::Row(..) => vec![],
+            Op::Def(..) => vec![],
             Op::If(op) => vec![op.then_body, op.else_body],
             Op::For(op) => vec![op.body],
             Op::While(op) => vec![op.cond, op.body],
@@ -291,7 +291,7 @@ impl Op {
     /// The op over other bodies.
     pub fn map_bodies(&mut self, new: impl Fn(FuncId) -> FuncId) {
         match self {
-            Op::Row(..) => {}
+            Op::Def(..) => {}
             Op::If(op) => (op.then_body, op.else_body) = (new(op.then_body), new(op.else_body)),
             Op::For(op) => op.body = new(op.body),
             Op::While(op) => (op.cond, op.body) = (new(op.cond), new(op.body)),
@@ -312,7 +312,7 @@ impl Op {
     /// Name in the text form.
     pub fn name(&self) -> &'static str {
         match self {
-            Op::Row(row, _) => row.name,
+            Op::Def(def, _) => def.name,
             Op::If(_) => "if",
             Op::For(_) => "for",
             Op::While(_) => "while",

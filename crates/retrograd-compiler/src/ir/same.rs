@@ -31,13 +31,13 @@ impl Op {
     fn same_as(&self, other: &Op) -> bool {
         match (self, other) {
             // A row of the user may have the name of another.
-            (Op::Row(row, attrs), Op::Row(other_row, other)) => std::ptr::eq(*row, *other_row) && attrs.same_as(other),
+            (Op::Def(def, attrs), Op::Def(other_row, other)) => std::ptr::eq(*def, *other_row) && attrs.same_as(other),
             (Op::If(op), Op::If(other)) => op == other,
             (Op::For(op), Op::For(other)) => op == other,
             (Op::While(op), Op::While(other)) => op == other,
             (Op::Unwind(op), Op::Unwind(other)) => op == other,
             (Op::Call(op), Op::Call(other)) => op == other,
-            (Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_), _) => false,
+            (Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_), _) => false,
         }
     }
 }

@@ -3,11 +3,11 @@
 use super::attr::{Attr, AttrKind, Attrs};
 use super::error::{Error, ErrorKind, Pos};
 use super::linear::check_unwinds;
+use super::op_def::OpDef;
 use super::program::{
     CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value,
     WhileOp,
 };
-use super::row::Row;
 use super::types::{DType, Type};
 
 /// Deepest nesting of control flow.
@@ -156,7 +156,7 @@ struct Checker<'p> {
 impl Checker<'_> {
     fn inst(&self, inst: &Inst) -> Result<(), Error> {
         match &inst.op {
-            Op::Row(row, attrs) => self.row(inst, row, attrs),
+            Op::Def(def, attrs) => self.row(inst, def, attrs),
             Op::If(op) => self.branch(inst, op),
             Op::For(op) => self.counted_loop(inst, op),
             Op::While(op) => self.conditional_loop(inst, op),
@@ -179,8 +179,8 @@ impl Checker<'_> {
         invalid(&inst.pos, format!("{}: `{}` {message}", self.place(inst), inst.op.name()))
     }
 
-    fn row(&self, inst: &Inst, row: &Row, attrs: &Attrs) -> Result<(), Error> {
-        if let Some(arity) = row.arity
+    fn row(&self, inst: &Inst, def: &OpDef, attrs: &Attrs) -> Result<(), Error> {
+        if let Some(arity) = def.arity
             && arity != inst.args.len()
         {
             return self.fail(inst, format!("takes {arity} arguments, found {}", inst.args.len()));
@@ -188,10 +188,10 @@ impl Checker<'_> {
         if inst.results.len() != 1 {
             return self.fail(inst, format!("has one result, found {}", inst.results.len()));
         }
-        if let Some(mistake) = mistake(row, attrs) {
+        if let Some(mistake) = mistake(def, attrs) {
             return self.fail(inst, mistake);
         }
-        let inferred = (row.infer)(row, &self.types(&inst.args), attrs).map_err(|error| {
+        let inferred = (def.infer)(def, &self.types(&inst.args), attrs).map_err(|error| {
             Error::new(error.kind, inst.pos.clone(), format!("{}: {}", self.place(inst), error.message))
         })?;
         let stated = self.function.ty(inst.results[0]);
@@ -350,11 +350,11 @@ fn owned(values: &[(Value, &Type)]) -> Vec<Type> {
 }
 
 /// What is wrong with the attributes of a row: shape rules rely on those that it names, each of the right kind.
-pub(super) fn mistake(row: &Row, attrs: &Attrs) -> Option<String> {
+pub(super) fn mistake(def: &OpDef, attrs: &Attrs) -> Option<String> {
     let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
     let optional = |name: &str| AttrKind::of(name) == AttrKind::Flag && !names.contains(&name);
-    if !names.iter().eq(row.attrs.iter().filter(|name| !optional(name))) {
-        return Some(format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
+    if !names.iter().eq(def.attrs.iter().filter(|name| !optional(name))) {
+        return Some(format!("has the attributes [{}], found [{}]", def.attrs.join(", "), names.join(", ")));
     }
     let (name, _) = attrs.iter().find(|(name, attr)| !fits(attr, AttrKind::of(name)))?;
     Some(format!("needs {} as `{name}`", AttrKind::of(name).words()))

@@ -3,12 +3,12 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::{ADD, BROADCAST, CONSTANT, CONVERT, DIV, MUL, NEG, SUB};
-use crate::ir::{Array, Attr, Attrs, Builder, DType, ErrorKind, Expr, Lowering, Row, Rule, Tangent, Type, Value};
+use crate::ir::{Array, Attr, Attrs, Builder, DType, ErrorKind, Expr, Lowering, OpDef, Rule, Tangent, Type, Value};
 
 impl Builder {
     /// A literal.
     pub fn constant(&self, value: Array) -> Value {
-        self.row(&CONSTANT, Attrs::none().with("value", Attr::Array(value)), &[])
+        self.op(&CONSTANT, Attrs::none().with("value", Attr::Array(value)), &[])
     }
 
     /// An i64 literal.
@@ -34,7 +34,7 @@ impl Builder {
             return value;
         }
         let attrs = Attrs::none().ints("shape", shape.iter().copied()).ints("axes", axes.iter().copied());
-        self.row(&BROADCAST, attrs, &[value])
+        self.op(&BROADCAST, attrs, &[value])
     }
 
     /// To another element type; nothing where it has it already.
@@ -42,28 +42,28 @@ impl Builder {
         if self.ty(value).dtype == dtype {
             return value;
         }
-        self.row(&CONVERT, Attrs::none().with("dtype", Attr::DType(dtype)), &[value])
+        self.op(&CONVERT, Attrs::none().with("dtype", Attr::DType(dtype)), &[value])
     }
 
     /// Sum of two arrays of one type.
     pub fn add(&self, a: Value, b: Value) -> Value {
-        self.row(&ADD, Attrs::none(), &[a, b])
+        self.op(&ADD, Attrs::none(), &[a, b])
     }
 
     /// Product of two arrays of one type.
     pub fn mul(&self, a: Value, b: Value) -> Value {
-        self.row(&MUL, Attrs::none(), &[a, b])
+        self.op(&MUL, Attrs::none(), &[a, b])
     }
 
     /// Negation.
     pub fn neg(&self, a: Value) -> Value {
-        self.row(&NEG, Attrs::none(), &[a])
+        self.op(&NEG, Attrs::none(), &[a])
     }
 }
 
 impl<'b> Expr<'b> {
-    pub(super) fn binary(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
-        Expr::new(self.builder, self.builder.row(row, Attrs::none(), &[self.value, other.value]))
+    pub(super) fn binary(self, def: &'static OpDef, other: Expr<'b>) -> Expr<'b> {
+        Expr::new(self.builder, self.builder.op(def, Attrs::none(), &[self.value, other.value]))
     }
 
     /// A number in the type of this expression.
@@ -105,8 +105,8 @@ impl<'b> Neg for Expr<'b> {
 }
 
 /// Evaluation of a row that is a routine.
-pub(super) fn routine(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    let Lowering::Routine(routine) = row.lowering else { panic!("`{}` is no routine", row.name) };
+pub(super) fn routine(def: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let Lowering::Routine(routine) = def.lowering else { panic!("`{}` is no routine", def.name) };
     Ok(routine.evaluate(args, attrs, ty))
 }
 
@@ -128,6 +128,6 @@ pub(super) fn total(b: &Builder, terms: impl IntoIterator<Item = Option<Value>>)
 
 /// 1 where two arrays are equal, else 0, in their type.
 pub(super) fn equal(b: &Builder, x: Value, y: Value) -> Value {
-    let equal = b.row(&super::EQ, Attrs::none(), &[x, y]);
+    let equal = b.op(&super::EQ, Attrs::none(), &[x, y]);
     b.convert(equal, b.ty(x).dtype)
 }

@@ -7,16 +7,16 @@ use super::ops;
 use super::reduce::{blocked, float_only};
 use super::shape::{TRANSPOSE, indices, shape_error, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type,
+    Array, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Lowering, OpDef, Pos, Rule, Sample, Type,
     Value, View, each_float, each_number,
 };
 
 ops! {
     /// Contraction: axes `lhs_contract` against `rhs_contract`, with batch axes; the result has batch, left and right axes, in this order.
     /// Of two sides with axes of their own, and of one whose last axes are not the contracted ones, every element is a chain of `fma` from 0, over ascending indices, the first contracted axis outermost. Otherwise, and of integers, products are summed in the blocked order.
-    DOT = Row { arity: Some(2), attrs: &["lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"], infer: infer_dot, eval: eval_dot, rule: Rule::Bilinear([transpose_lhs, transpose_rhs]), lowering: Lowering::Dot, cost: 2, samples: dot_samples, ..view("dot", View::Reshape, &[]) };
+    DOT = OpDef { arity: Some(2), attrs: &["lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"], infer: infer_dot, eval: eval_dot, rule: Rule::Bilinear([transpose_lhs, transpose_rhs]), lowering: Lowering::Dot, cost: 2, samples: dot_samples, ..view("dot", View::Reshape, &[]) };
     /// A contraction that goes on from its third argument, as `dot` over more steps goes on after the earlier ones: its chains of `fma` start there. A contraction in the blocked order cannot go on.
-    DOT_ONTO = Row { arity: Some(3), attrs: DOT.attrs, infer: infer_onto, eval: eval_onto, rule: tangent(onto_tangent), lowering: Lowering::Dot, cost: 2, samples: onto_samples, ..view("dot_onto", View::Reshape, &[]) };
+    DOT_ONTO = OpDef { arity: Some(3), attrs: DOT.attrs, infer: infer_onto, eval: eval_onto, rule: tangent(onto_tangent), lowering: Lowering::Dot, cost: 2, samples: onto_samples, ..view("dot_onto", View::Reshape, &[]) };
 }
 
 /// Axes of a contraction by role.
@@ -91,8 +91,8 @@ impl DotAxes {
     }
 }
 
-fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    number_only(row, &types[0])?;
+fn infer_dot(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(def, &types[0])?;
     if types[0].dtype != types[1].dtype {
         let message = format!("`dot` needs equal element types, found {} and {}", types[0], types[1]);
         return Err(Error::new(ErrorKind::DType, Pos::unknown(), message));
@@ -122,19 +122,19 @@ fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
 }
 
 /// The type of what it goes on from; chains alone can.
-fn infer_onto(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
-    let ty = infer_dot(row, &types[..2], attrs)?;
+fn infer_onto(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    float_only(def.name, &types[0])?;
+    let ty = infer_dot(def, &types[..2], attrs)?;
     if DotAxes::new(attrs, types[0].rank(), types[1].rank()).order(ty.dtype) == DotOrder::Blocked {
         return shape_error(format!(
             "`{}` cannot go on with a contraction of {} and {} in the blocked order",
-            row.name, types[0], types[1]
+            def.name, types[0], types[1]
         ));
     }
     if types[2] != ty {
         return shape_error(format!(
             "`{}` of {} and {} goes on from {ty}, found {}",
-            row.name, types[0], types[1], types[2]
+            def.name, types[0], types[1], types[2]
         ));
     }
     Ok(ty)
@@ -142,7 +142,7 @@ fn infer_onto(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
 
 /// Chains are what they say here; machine code calls [`PRODUCTS`](super::PRODUCTS) where they are long, which gives the
 /// same bits.
-fn eval_dot(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_dot(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axes = DotAxes::new(attrs, args[0].shape().len(), args[1].shape().len());
     Ok(match axes.order(ty.dtype) {
         DotOrder::Chained => {
@@ -154,7 +154,7 @@ fn eval_dot(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array,
     })
 }
 
-fn eval_onto(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_onto(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(
         each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |element, pairs| chain(<T as Element>::of(args[2])[element], pairs))),
     )
@@ -244,9 +244,9 @@ fn with_other(
     let [batch, own, contracted] = targets;
     let (plain, turned) = ([batch, own, contracted].concat(), [batch, contracted, own].concat());
     if turned.is_sorted() && !plain.is_sorted() {
-        return b.row(&DOT, DotAxes::attrs(other.free, &ct_free, other.batch, &ct_batch), &[other.value, ct]);
+        return b.op(&DOT, DotAxes::attrs(other.free, &ct_free, other.batch, &ct_batch), &[other.value, ct]);
     }
-    arrange(b, b.row(&DOT, DotAxes::attrs(&ct_free, other.free, &ct_batch, other.batch), &[ct, other.value]), &plain)
+    arrange(b, b.op(&DOT, DotAxes::attrs(&ct_free, other.free, &ct_batch, other.batch), &[ct, other.value]), &plain)
 }
 
 /// `values` in the order that sorts `keys`: the contracted axes of one side, named by the axes of the other.
@@ -265,33 +265,33 @@ fn arrange(b: &Builder, value: Value, targets: &[usize]) -> Value {
     for (k, target) in targets.iter().enumerate() {
         axes[*target] = k;
     }
-    b.row(&TRANSPOSE, Attrs::none().ints("axes", axes), &[value])
+    b.op(&TRANSPOSE, Attrs::none().ints("axes", axes), &[value])
 }
 
 /// dy = dl · r + l · dr + ds.
 fn onto_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
-    let dot = |lhs: Value, rhs: Value| b.row(&DOT, attrs.clone(), &[lhs, rhs]);
+    let dot = |lhs: Value, rhs: Value| b.op(&DOT, attrs.clone(), &[lhs, rhs]);
     let terms = [tangents[0].map(|dl| dot(dl, args[1])), tangents[1].map(|dr| dot(args[0], dr)), tangents[2]];
     terms.into_iter().flatten().reduce(|sum, term| b.add(sum, term)).expect("a tangent is there")
 }
 
 /// Those of `dot` that are chains, each with what it goes on from.
-fn onto_samples(row: &Row) -> Vec<Sample> {
+fn onto_samples(def: &OpDef) -> Vec<Sample> {
     let chained = |sample: &Sample| {
         let [lhs, rhs] = [&sample.args[0].0, &sample.args[1].0];
         DotAxes::new(&sample.attrs, lhs.rank(), rhs.rank()).order(lhs.dtype) == DotOrder::Chained
     };
     let onto = |sample: Sample| {
         let types: Vec<Type> = sample.args.iter().map(|(ty, _)| ty.clone()).collect();
-        let start = infer_dot(row, &types, &sample.attrs).expect("samples of `dot` fit");
-        Sample { args: sample.args.into_iter().chain([(start, row.domain[0])]).collect(), ..sample }
+        let start = infer_dot(def, &types, &sample.attrs).expect("samples of `dot` fit");
+        Sample { args: sample.args.into_iter().chain([(start, def.domain[0])]).collect(), ..sample }
     };
-    dot_samples(row).into_iter().filter(chained).map(onto).collect()
+    dot_samples(def).into_iter().filter(chained).map(onto).collect()
 }
 
-fn dot_samples(row: &Row) -> Vec<Sample> {
+fn dot_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |lhs: &[usize], rhs: &[usize], attrs| Sample {
-        args: vec![(Type::f64(lhs), row.domain[0]), (Type::f64(rhs), row.domain[0])],
+        args: vec![(Type::f64(lhs), def.domain[0]), (Type::f64(rhs), def.domain[0])],
         attrs,
     };
     vec![

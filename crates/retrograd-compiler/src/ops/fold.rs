@@ -8,34 +8,34 @@ use super::scan::before;
 use super::shape::{RESHAPE, REVERSE, TRANSPOSE, check_axis, indices, one, shape_error, view};
 use super::{lanes, ops};
 use crate::ir::{
-    Array, Attrs, Builder, Composed, DType, Data, Error, ErrorKind, Line, Lowering, Pos, Reduction, Row, Rule, Sample,
-    Type, Value, View, each_float, each_number,
+    Array, Attrs, Builder, Composed, DType, Data, Error, ErrorKind, Lowering, OpDef, Pos, Reduction, Rule, Sample,
+    Scan, Type, Value, View, each_float, each_number,
 };
 
 ops! {
     /// Product over axes, in the order of `sum` with 1 in place of 0. The derivative is exact at zeros too.
-    PROD = Row { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod", Lowering::Reduce(Reduction::Prod)) };
+    PROD = OpDef { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod", Lowering::Reduce(Reduction::Prod)) };
     /// Largest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
-    REDUCE_MAX = Row { infer: infer_extreme, eval: |_, args, attrs, ty| each_number!(ty.dtype, T => extreme(args[0], attrs, ty, T::greatest)), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max", Lowering::Reduce(Reduction::Max)) };
+    REDUCE_MAX = OpDef { infer: infer_extreme, eval: |_, args, attrs, ty| each_number!(ty.dtype, T => extreme(args[0], attrs, ty, T::greatest)), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max", Lowering::Reduce(Reduction::Max)) };
     /// Smallest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
-    REDUCE_MIN = Row { infer: infer_extreme, eval: |_, args, attrs, ty| each_number!(ty.dtype, T => extreme(args[0], attrs, ty, T::least)), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min", Lowering::Reduce(Reduction::Min)) };
+    REDUCE_MIN = OpDef { infer: infer_extreme, eval: |_, args, attrs, ty| each_number!(ty.dtype, T => extreme(args[0], attrs, ty, T::least)), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min", Lowering::Reduce(Reduction::Min)) };
     /// Whether one element at least holds, over axes.
-    ANY = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any", Lowering::Reduce(Reduction::Any)) };
+    ANY = OpDef { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any", Lowering::Reduce(Reduction::Any)) };
     /// Whether all elements hold, over axes.
-    ALL = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all", Lowering::Reduce(Reduction::All)) };
+    ALL = OpDef { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all", Lowering::Reduce(Reduction::All)) };
     /// Index of the largest element along an axis, the first of equal ones; of the first NaN where there is one.
-    ARGMAX = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x > best)), samples: place_samples, ..reduction("argmax", Lowering::Line(Line::Place(Reduction::Max))) };
+    ARGMAX = OpDef { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x > best)), samples: place_samples, ..reduction("argmax", Lowering::Scan(Scan::ArgExtremum(Reduction::Max))) };
     /// Index of the smallest element along an axis, the first of equal ones; of the first NaN where there is one.
-    ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x < best)), samples: place_samples, ..reduction("argmin", Lowering::Line(Line::Place(Reduction::Min))) };
+    ARGMIN = OpDef { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x < best)), samples: place_samples, ..reduction("argmin", Lowering::Scan(Scan::ArgExtremum(Reduction::Min))) };
     /// log Σ exp x over axes, without overflow; summed in the order of `sum`. Where the result is -inf or inf, the derivative is NaN.
-    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 34, ..reduction("logsumexp", Lowering::Composed(Composed::LogSumExp)) };
+    LOGSUMEXP = OpDef { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 34, ..reduction("logsumexp", Lowering::Composed(Composed::LogSumExp)) };
 }
 
 /// Wide, so that the elements of samples are apart from each other: where they meet, an extreme has a kink.
 pub(super) const APART: &[(f64, f64)] = &[(-40.0, 40.0)];
 
-const fn reduction(name: &'static str, lowering: Lowering) -> Row {
-    Row {
+const fn reduction(name: &'static str, lowering: Lowering) -> OpDef {
+    OpDef {
         attrs: &["axes"],
         rule: Rule::Zero,
         lowering,
@@ -51,35 +51,35 @@ fn dtype_error<T>(message: String) -> Result<T, Error> {
 }
 
 /// Floats or integers.
-pub(super) fn number_only(row: &Row, ty: &Type) -> Result<(), Error> {
-    if ty.dtype == DType::Bool { dtype_error(format!("`{}` takes numbers, found {ty}", row.name)) } else { Ok(()) }
+pub(super) fn number_only(def: &OpDef, ty: &Type) -> Result<(), Error> {
+    if ty.dtype == DType::Bool { dtype_error(format!("`{}` takes numbers, found {ty}", def.name)) } else { Ok(()) }
 }
 
-fn infer_number(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    number_only(row, &types[0])?;
-    kept_type(row, &types[0], attrs)
+fn infer_number(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(def, &types[0])?;
+    kept_type(def, &types[0], attrs)
 }
 
-fn infer_extreme(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let ty = infer_number(row, types, attrs)?;
+fn infer_extreme(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let ty = infer_number(def, types, attrs)?;
     match attrs.sizes("axes").iter().find(|axis| types[0].shape[**axis] == 0) {
-        Some(axis) => shape_error(format!("`{}` over axis {axis} of {}, which has no elements", row.name, types[0])),
+        Some(axis) => shape_error(format!("`{}` over axis {axis} of {}, which has no elements", def.name, types[0])),
         None => Ok(ty),
     }
 }
 
-fn infer_truth(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_truth(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     if types[0].dtype != DType::Bool {
-        return dtype_error(format!("`{}` takes bool, found {}", row.name, types[0]));
+        return dtype_error(format!("`{}` takes bool, found {}", def.name, types[0]));
     }
-    kept_type(row, &types[0], attrs)
+    kept_type(def, &types[0], attrs)
 }
 
-fn infer_place(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    number_only(row, &types[0])?;
-    let axis = check_axis(row, &types[0], attrs)?;
+fn infer_place(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(def, &types[0])?;
+    let axis = check_axis(def, &types[0], attrs)?;
     if types[0].shape[axis] == 0 {
-        return shape_error(format!("`{}` along axis {axis} of {}, which has no elements", row.name, types[0]));
+        return shape_error(format!("`{}` along axis {axis} of {}, which has no elements", def.name, types[0]));
     }
     Ok(Type::new(DType::I64, [&types[0].shape[..axis], &types[0].shape[axis + 1..]].concat()))
 }
@@ -95,7 +95,7 @@ fn groups<T: Copy>(x: &[T], shape: &[usize], axes: &[usize]) -> Vec<Vec<T>> {
     indices(&extents(&kept)).map(|index| group(flat(&kept, &index))).collect()
 }
 
-fn eval_prod(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_prod(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(each_number!(ty.dtype, T => in_order(args[0], attrs, ty, T::ONE, T::times)))
 }
 
@@ -123,7 +123,7 @@ fn place<T: Number>(x: &Array, attrs: &Attrs, ty: &Type, better: fn(T, T) -> boo
     Ok(Array::new(ty.shape.clone(), Data::I64(places.map(|k| k as i64).collect())))
 }
 
-fn eval_logsumexp(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_logsumexp(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(each_float!(ty.dtype, T => stable_logsumexp::<T>(args[0], attrs, ty)))
 }
 
@@ -158,12 +158,12 @@ pub(super) fn logsumexp(b: &Builder, attrs: &Attrs, x: Value) -> Value {
     let shift = if axes.iter().any(|axis| ty.shape[*axis] == 0) {
         zero
     } else {
-        let top = b.row(&REDUCE_MAX, attrs.clone(), &[x]);
-        b.row(&SELECT, Attrs::none(), &[b.row(&IS_FINITE, Attrs::none(), &[top]), top, zero])
+        let top = b.op(&REDUCE_MAX, attrs.clone(), &[x]);
+        b.op(&SELECT, Attrs::none(), &[b.op(&IS_FINITE, Attrs::none(), &[top]), top, zero])
     };
-    let distance = b.row(&SUB, Attrs::none(), &[x, repeat(b, shift, &ty.shape, &axes)]);
-    let sums = sum(b, b.row(&EXP, Attrs::none(), &[distance]), &axes);
-    b.row(&ADD, Attrs::none(), &[b.row(&LOG, Attrs::none(), &[sums]), shift])
+    let distance = b.op(&SUB, Attrs::none(), &[x, repeat(b, shift, &ty.shape, &axes)]);
+    let sums = sum(b, b.op(&EXP, Attrs::none(), &[distance]), &axes);
+    b.op(&ADD, Attrs::none(), &[b.op(&LOG, Attrs::none(), &[sums]), shift])
 }
 
 /// What a reduction over axes left, repeated along them.
@@ -172,7 +172,7 @@ fn repeat(b: &Builder, y: Value, shape: &[usize], axes: &[usize]) -> Value {
 }
 
 fn sum(b: &Builder, x: Value, axes: &[usize]) -> Value {
-    b.row(&SUM, Attrs::none().ints("axes", axes.iter().copied()), &[x])
+    b.op(&SUM, Attrs::none().ints("axes", axes.iter().copied()), &[x])
 }
 
 /// dy = Σ dx / n over the n elements that equal y.
@@ -180,15 +180,15 @@ fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangent
     let (axes, shape) = (attrs.sizes("axes"), b.ty(args[0]).shape);
     let is = equal(b, args[0], repeat(b, y, &shape, &axes));
     let count = repeat(b, sum(b, is, &axes), &shape, &axes);
-    let share = b.row(&DIV, Attrs::none(), &[is, count]);
+    let share = b.op(&DIV, Attrs::none(), &[is, count]);
     sum(b, b.mul(share, given(tangents)), &axes)
 }
 
 /// dy = Σ exp(x - y) dx.
 fn logsumexp_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let (axes, shape) = (attrs.sizes("axes"), b.ty(args[0]).shape);
-    let distance = b.row(&SUB, Attrs::none(), &[args[0], repeat(b, y, &shape, &axes)]);
-    sum(b, b.mul(b.row(&EXP, Attrs::none(), &[distance]), given(tangents)), &axes)
+    let distance = b.op(&SUB, Attrs::none(), &[args[0], repeat(b, y, &shape, &axes)]);
+    sum(b, b.mul(b.op(&EXP, Attrs::none(), &[distance]), given(tangents)), &axes)
 }
 
 /// dy = Σ_j (Π_{i<j} x_i) (Π_{i>j} x_i) dx_j: no division, so zeros are nothing special.
@@ -199,30 +199,30 @@ pub(super) fn prod_tangent(b: &Builder, axes: &[usize], x: Value, dx: Value) -> 
     line.push(axes.iter().map(|axis| shape[*axis]).product());
     // What is multiplied becomes one axis, the last.
     let last = |x: Value| {
-        let moved = b.row(&TRANSPOSE, Attrs::none().ints("axes", kept.iter().chain(axes).copied()), &[x]);
-        b.row(&RESHAPE, Attrs::none().ints("shape", line.clone()), &[moved])
+        let moved = b.op(&TRANSPOSE, Attrs::none().ints("axes", kept.iter().chain(axes).copied()), &[x]);
+        b.op(&RESHAPE, Attrs::none().ints("shape", line.clone()), &[moved])
     };
     let (x, dx, axis) = (last(x), last(dx), kept.len());
-    let reverse = |x: Value| b.row(&REVERSE, Attrs::none().ints("axes", [axis]), &[x]);
-    let products = |x: Value| before(b, b.row(&super::CUMPROD, Attrs::none().ints("axis", [axis]), &[x]), axis, 1.0);
+    let reverse = |x: Value| b.op(&REVERSE, Attrs::none().ints("axes", [axis]), &[x]);
+    let products = |x: Value| before(b, b.op(&super::CUMPROD, Attrs::none().ints("axis", [axis]), &[x]), axis, 1.0);
     let others = b.mul(products(x), reverse(products(reverse(x))));
     sum(b, b.mul(others, dx), &[axis])
 }
 
-fn few_samples(row: &Row) -> Vec<Sample> {
+fn few_samples(def: &OpDef) -> Vec<Sample> {
     let axes = |axes: &[usize]| Attrs::none().ints("axes", axes.iter().copied());
     vec![
-        one(row, &[5], axes(&[0])),
-        one(row, &[3, 4], axes(&[0, 1])),
-        one(row, &[3, 4], axes(&[0])),
-        one(row, &[2, 3, 2], axes(&[0, 2])),
-        one(row, &[1, 3], axes(&[0])),
-        one(row, &[0, 3], axes(&[1])),
-        one(row, &[4], axes(&[])),
+        one(def, &[5], axes(&[0])),
+        one(def, &[3, 4], axes(&[0, 1])),
+        one(def, &[3, 4], axes(&[0])),
+        one(def, &[2, 3, 2], axes(&[0, 2])),
+        one(def, &[1, 3], axes(&[0])),
+        one(def, &[0, 3], axes(&[1])),
+        one(def, &[4], axes(&[])),
     ]
 }
 
-fn truth_samples(_: &Row) -> Vec<Sample> {
+fn truth_samples(_: &OpDef) -> Vec<Sample> {
     let sample = |shape: &[usize], axes: &[usize]| Sample {
         args: vec![(Type::new(DType::Bool, shape), (0.0, 2.0))],
         attrs: Attrs::none().ints("axes", axes.iter().copied()),
@@ -236,9 +236,9 @@ fn truth_samples(_: &Row) -> Vec<Sample> {
     ]
 }
 
-fn place_samples(row: &Row) -> Vec<Sample> {
+fn place_samples(def: &OpDef) -> Vec<Sample> {
     let sample =
-        |ty: Type, axis: usize| Sample { args: vec![(ty, row.domain[0])], attrs: Attrs::none().ints("axis", [axis]) };
+        |ty: Type, axis: usize| Sample { args: vec![(ty, def.domain[0])], attrs: Attrs::none().ints("axis", [axis]) };
     vec![
         sample(Type::f64([5]), 0),
         sample(Type::f64([3, 4]), 0),

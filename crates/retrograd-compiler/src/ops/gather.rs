@@ -10,39 +10,39 @@ use super::ops;
 use super::scalar::{AND, DIV, EQ, LT, NOT, SELECT};
 use super::shape::{IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule,
+    Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, OpDef, Pos, Rule,
     Sample, Type, Value, View, Write, each_element, each_number,
 };
 
 ops! {
     /// Rows of the first argument along an axis, at the indices that the second argument holds.
-    GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2, Lowering::Pick(Indexing::Rows)) };
+    GATHER = OpDef { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2, Lowering::Pick(Indexing::Rows)) };
     /// The first argument with rows along an axis replaced by the second, at the indices that the third holds; of several the last stays.
     SCATTER_SET = scatter("scatter_set", Write::Set, |_, args, attrs, ty| each_element!(ty.dtype, T => combine(args, attrs, ty, |_: T, u| u)), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
     /// The first argument with the second added to rows along an axis, at the indices that the third holds, in ascending order.
     SCATTER_ADD = scatter("scatter_add", Write::Add, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::plus)), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
     /// The larger of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", Write::Max, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::greatest)), tangent(extreme_tangent)) };
+    SCATTER_MAX = OpDef { domain: APART, ..scatter("scatter_max", Write::Max, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::greatest)), tangent(extreme_tangent)) };
     /// The smaller of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", Write::Min, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::least)), tangent(extreme_tangent)) };
+    SCATTER_MIN = OpDef { domain: APART, ..scatter("scatter_min", Write::Min, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::least)), tangent(extreme_tangent)) };
     /// The first argument with rows along an axis multiplied by the second, at the indices that the third holds, in ascending order.
     /// The derivative is exact at zeros too; it takes an array of every update against every row.
     SCATTER_MUL = scatter("scatter_mul", Write::Mul, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::times)), tangent(mul_tangent));
     /// Elements of the first argument along an axis; the second holds an index for every element of the result.
-    TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2, Lowering::Pick(Indexing::Elements)) };
+    TAKE_ALONG_AXIS = OpDef { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2, Lowering::Pick(Indexing::Elements)) };
     /// The first argument with the elements of the second added along an axis, at the indices that the third holds, in ascending order.
-    ADD_ALONG_AXIS = Row { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3, Lowering::Scatter(Indexing::Elements, Write::Add)) };
+    ADD_ALONG_AXIS = OpDef { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3, Lowering::Scatter(Indexing::Elements, Write::Add)) };
 }
 
-const fn indexed(name: &'static str, arity: usize, lowering: Lowering) -> Row {
-    Row { arity: Some(arity), attrs: &["axis"], lowering, cost: 2, ..view(name, View::Reshape, &[]) }
+const fn indexed(name: &'static str, arity: usize, lowering: Lowering) -> OpDef {
+    OpDef { arity: Some(arity), attrs: &["axis"], lowering, cost: 2, ..view(name, View::Reshape, &[]) }
 }
 
 /// Reference evaluation of a row.
-type Eval = fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>;
+type Eval = fn(&OpDef, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>;
 
-const fn scatter(name: &'static str, how: Write, eval: Eval, rule: Rule) -> Row {
-    Row {
+const fn scatter(name: &'static str, how: Write, eval: Eval, rule: Rule) -> OpDef {
+    OpDef {
         infer: infer_scatter,
         eval,
         rule,
@@ -51,11 +51,11 @@ const fn scatter(name: &'static str, how: Write, eval: Eval, rule: Rule) -> Row 
     }
 }
 
-fn check_index(row: &Row, ty: &Type) -> Result<(), Error> {
+fn check_index(def: &OpDef, ty: &Type) -> Result<(), Error> {
     if ty.dtype == DType::I64 {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{}` takes indices of i64, found {ty}", row.name)))
+    Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{}` takes indices of i64, found {ty}", def.name)))
 }
 
 /// (a…, i…, b…) for x of shape (a…, n, b…) and indices of shape (i…).
@@ -63,27 +63,27 @@ fn picked(x: &[usize], index: &[usize], axis: usize) -> Vec<usize> {
     [&x[..axis], index, &x[axis + 1..]].concat()
 }
 
-fn infer_gather(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let axis = check_axis(row, &types[0], attrs)?;
-    check_index(row, &types[1])?;
+fn infer_gather(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let axis = check_axis(def, &types[0], attrs)?;
+    check_index(def, &types[1])?;
     Ok(Type::new(types[0].dtype, picked(&types[0].shape, &types[1].shape, axis)))
 }
 
-fn infer_scatter(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let axis = check_axis(row, &types[0], attrs)?;
-    check_index(row, &types[2])?;
+fn infer_scatter(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let axis = check_axis(def, &types[0], attrs)?;
+    check_index(def, &types[2])?;
     let expected = Type::new(types[0].dtype, picked(&types[0].shape, &types[2].shape, axis));
     if types[1] != expected {
         return shape_error(format!(
             "`{}` into {} along axis {axis} at {} needs {expected}, found {}",
-            row.name, types[0], types[2], types[1]
+            def.name, types[0], types[2], types[1]
         ));
     }
-    if types[0].dtype == DType::Bool && *row != SCATTER_SET {
+    if types[0].dtype == DType::Bool && *def != SCATTER_SET {
         return Err(Error::new(
             ErrorKind::DType,
             Pos::unknown(),
-            format!("`{}` takes numbers, found {}", row.name, types[0]),
+            format!("`{}` takes numbers, found {}", def.name, types[0]),
         ));
     }
     Ok(types[0].clone())
@@ -105,7 +105,7 @@ fn places(x: &Type, index: &Array, axis: usize) -> Result<Vec<usize>, ErrorKind>
         .collect())
 }
 
-fn eval_gather(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_gather(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(pick(args[0], &ty.shape, places(&args[0].ty(), args[1], axis_of(attrs))?.into_iter()))
 }
 
@@ -127,22 +127,22 @@ fn along(axis: usize) -> Attrs {
 }
 
 fn transpose_gather(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::At { row: &SCATTER_ADD, update: ct, indices: vec![args[1]], attrs: attrs.clone() }
+    Contribution::At { def: &SCATTER_ADD, update: ct, indices: vec![args[1]], attrs: attrs.clone() }
 }
 
 fn transpose_add_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::Dense(b.row(&GATHER, attrs.clone(), &[ct, args[2]]))
+    Contribution::Dense(b.op(&GATHER, attrs.clone(), &[ct, args[2]]))
 }
 
 fn transpose_set_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let zeros = b.zeros(&b.ty(args[1]));
-    Contribution::Dense(b.row(&SCATTER_SET, attrs.clone(), &[ct, zeros, args[2]]))
+    Contribution::Dense(b.op(&SCATTER_SET, attrs.clone(), &[ct, zeros, args[2]]))
 }
 
 /// The cotangent of what stays; what is overwritten later has none.
 fn transpose_set_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let (axis, index, extent) = (axis_of(attrs), b.ty(args[2]), b.ty(args[0]).shape[axis_of(attrs)]);
-    let picked = b.row(&GATHER, attrs.clone(), &[ct, args[2]]);
+    let picked = b.op(&GATHER, attrs.clone(), &[ct, args[2]]);
     let (ty, count) = (b.ty(picked), index.elements());
     let stays = match count {
         0 | 1 => return Contribution::Dense(picked),
@@ -151,42 +151,42 @@ fn transpose_set_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -
         _ => stays_along(b, args[2], extent),
     };
     let stays = b.broadcast(stays, &ty.shape, &(axis..axis + index.rank()).collect::<Vec<_>>());
-    Contribution::Dense(b.row(&SELECT, Attrs::none(), &[stays, picked, b.zeros(&ty)]))
+    Contribution::Dense(b.op(&SELECT, Attrs::none(), &[stays, picked, b.zeros(&ty)]))
 }
 
 fn numbers(b: &Builder, shape: &[usize], axis: usize) -> Value {
-    b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, shape))).ints("axis", [axis]), &[])
+    b.op(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, shape))).ints("axis", [axis]), &[])
 }
 
 /// Whether no later index is the same.
 fn stays_among(b: &Builder, index: Value) -> Value {
     let ty = b.ty(index);
     let (count, pairs) = (ty.elements(), [ty.elements(); 2]);
-    let flat = b.row(&RESHAPE, Attrs::none().ints("shape", [count]), &[index]);
-    let same = b.row(&EQ, Attrs::none(), &[b.broadcast(flat, &pairs, &[0]), b.broadcast(flat, &pairs, &[1])]);
-    let later = b.row(&LT, Attrs::none(), &[numbers(b, &pairs, 0), numbers(b, &pairs, 1)]);
-    let again = b.row(&super::ANY, Attrs::none().ints("axes", [1]), &[b.row(&AND, Attrs::none(), &[same, later])]);
-    b.row(&RESHAPE, Attrs::none().ints("shape", ty.shape), &[b.row(&NOT, Attrs::none(), &[again])])
+    let flat = b.op(&RESHAPE, Attrs::none().ints("shape", [count]), &[index]);
+    let same = b.op(&EQ, Attrs::none(), &[b.broadcast(flat, &pairs, &[0]), b.broadcast(flat, &pairs, &[1])]);
+    let later = b.op(&LT, Attrs::none(), &[numbers(b, &pairs, 0), numbers(b, &pairs, 1)]);
+    let again = b.op(&super::ANY, Attrs::none().ints("axes", [1]), &[b.op(&AND, Attrs::none(), &[same, later])]);
+    b.op(&RESHAPE, Attrs::none().ints("shape", ty.shape), &[b.op(&NOT, Attrs::none(), &[again])])
 }
 
 /// The same by an array that holds the last update of every place of the axis.
 fn stays_along(b: &Builder, index: Value, extent: usize) -> Value {
     let ty = b.ty(index);
-    let numbers = b.row(&RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[numbers(b, &[ty.elements()], 0)]);
+    let numbers = b.op(&RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[numbers(b, &[ty.elements()], 0)]);
     let none = b.full(&Type::new(DType::I64, [extent]), -1.0);
-    let last = b.row(&SCATTER_SET, along(0), &[none, numbers, index]);
-    b.row(&EQ, Attrs::none(), &[b.row(&GATHER, along(0), &[last, index]), numbers])
+    let last = b.op(&SCATTER_SET, along(0), &[none, numbers, index]);
+    b.op(&EQ, Attrs::none(), &[b.op(&GATHER, along(0), &[last, index]), numbers])
 }
 
 /// dy = Σ dx / n over the n elements, of base and update, that equal y.
 fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
-    let (base, update) = (equal(b, args[0], y), equal(b, args[1], b.row(&GATHER, attrs.clone(), &[y, args[2]])));
-    let count = b.row(&SCATTER_ADD, attrs.clone(), &[base, update, args[2]]);
-    let share = |is: Value, count: Value, dx: Value| b.mul(b.row(&DIV, Attrs::none(), &[is, count]), dx);
+    let (base, update) = (equal(b, args[0], y), equal(b, args[1], b.op(&GATHER, attrs.clone(), &[y, args[2]])));
+    let count = b.op(&SCATTER_ADD, attrs.clone(), &[base, update, args[2]]);
+    let share = |is: Value, count: Value, dx: Value| b.mul(b.op(&DIV, Attrs::none(), &[is, count]), dx);
     let from_base = tangents[0].map(|dx| share(base, count, dx));
     let from_update = tangents[1].map(|dx| {
-        let term = share(update, b.row(&GATHER, attrs.clone(), &[count, args[2]]), dx);
-        b.row(&SCATTER_ADD, attrs.clone(), &[b.zeros(&b.ty(y)), term, args[2]])
+        let term = share(update, b.op(&GATHER, attrs.clone(), &[count, args[2]]), dx);
+        b.op(&SCATTER_ADD, attrs.clone(), &[b.zeros(&b.ty(y)), term, args[2]])
     });
     total(b, [from_base, from_update])
 }
@@ -196,41 +196,41 @@ fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangent
 fn mul_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
     let (axis, base, count) = (axis_of(attrs), b.ty(args[0]), b.ty(args[2]).elements());
     let (outer, inner): (usize, usize) = (base.shape[..axis].iter().product(), base.shape[axis + 1..].iter().product());
-    let reshape = |x: Value, shape: &[usize]| b.row(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[x]);
+    let reshape = |x: Value, shape: &[usize]| b.op(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[x]);
     // The axes around the rows are one each, (a, n, b), so that U, (a, n, b, j), has room for its own whatever the
     // rank.
     let (rows, pairs) = ([outer, base.shape[axis], inner], [outer, base.shape[axis], inner, count]);
     let index = b.broadcast(reshape(args[2], &[count]), &pairs, &[3]);
-    let here = b.row(&EQ, Attrs::none(), &[index, numbers(b, &pairs, 1)]);
+    let here = b.op(&EQ, Attrs::none(), &[index, numbers(b, &pairs, 1)]);
     let spread = |update: Value, otherwise: f64| {
         // (a, j, b) to (a, b, j), then repeated along the rows.
         let update =
-            b.row(&super::TRANSPOSE, Attrs::none().ints("axes", [0, 2, 1]), &[reshape(update, &[outer, count, inner])]);
+            b.op(&super::TRANSPOSE, Attrs::none().ints("axes", [0, 2, 1]), &[reshape(update, &[outer, count, inner])]);
         let update = b.broadcast(update, &pairs, &[0, 2, 3]);
-        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, pairs), otherwise)])
+        b.op(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, pairs), otherwise)])
     };
     let factors = spread(args[1], 1.0);
-    let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [3]), &[factors]);
+    let product = |factors| b.op(&super::PROD, Attrs::none().ints("axes", [3]), &[factors]);
     let from_base = tangents[0].map(|dx| b.mul(product(factors), reshape(dx, &rows)));
     let from_update =
         tangents[1].map(|dx| b.mul(reshape(args[0], &rows), prod_tangent(b, &[3], factors, spread(dx, 0.0))));
     reshape(total(b, [from_base, from_update]), &base.shape)
 }
 
-fn infer_take(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let axis = check_axis(row, &types[0], attrs)?;
-    check_index(row, &types[1])?;
+fn infer_take(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let axis = check_axis(def, &types[0], attrs)?;
+    check_index(def, &types[1])?;
     let (x, index) = (&types[0], &types[1]);
     if index.rank() != x.rank() || (0..x.rank()).any(|k| k != axis && x.shape[k] != index.shape[k]) {
-        return shape_error(format!("`{}` along axis {axis} of {x} does not fit indices of {index}", row.name));
+        return shape_error(format!("`{}` along axis {axis} of {x} does not fit indices of {index}", def.name));
     }
     Ok(Type::new(x.dtype, index.shape.clone()))
 }
 
-fn infer_add_along(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    let expected = infer_take(row, &[types[0].clone(), types[2].clone()], attrs)?;
+fn infer_add_along(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let expected = infer_take(def, &[types[0].clone(), types[2].clone()], attrs)?;
     if types[1] != expected || types[0].dtype == DType::Bool {
-        return shape_error(format!("`{}` cannot add {} to {} at {}", row.name, types[1], types[0], types[2]));
+        return shape_error(format!("`{}` cannot add {} to {} at {}", def.name, types[1], types[0], types[2]));
     }
     Ok(types[0].clone())
 }
@@ -243,21 +243,21 @@ fn places_along(x: &Type, index: &Array, axis: usize) -> Result<Vec<usize>, Erro
     Ok(indices(index.shape()).zip(chosen).map(place).collect())
 }
 
-fn eval_take(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_take(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(pick(args[0], &ty.shape, places_along(&args[0].ty(), args[1], axis_of(attrs))?.into_iter()))
 }
 
-fn eval_add_along(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_add_along(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let places = places_along(ty, args[2], axis_of(attrs))?;
     Ok(each_number!(ty.dtype, T => write(args, &places, T::plus)))
 }
 
 fn transpose_take(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::At { row: &ADD_ALONG_AXIS, update: ct, indices: vec![args[1]], attrs: attrs.clone() }
+    Contribution::At { def: &ADD_ALONG_AXIS, update: ct, indices: vec![args[1]], attrs: attrs.clone() }
 }
 
 fn transpose_add_along(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::Dense(b.row(&TAKE_ALONG_AXIS, attrs.clone(), &[ct, args[2]]))
+    Contribution::Dense(b.op(&TAKE_ALONG_AXIS, attrs.clone(), &[ct, args[2]]))
 }
 
 /// Indices of a shape into an axis of this extent.
@@ -277,17 +277,17 @@ const PICKS: &[(&[usize], &[usize], usize)] = &[
     (&[1, 1, 1, 2, 1, 1, 1, 2], &[3], 3),
 ];
 
-fn gather_samples(row: &Row) -> Vec<Sample> {
+fn gather_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
-        args: vec![(Type::f64(*x), row.domain[0]), index(i, x[*axis])],
+        args: vec![(Type::f64(*x), def.domain[0]), index(i, x[*axis])],
         attrs: along(*axis),
     };
     PICKS.iter().map(sample).collect()
 }
 
-fn scatter_samples(row: &Row) -> Vec<Sample> {
+fn scatter_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
-        args: vec![(Type::f64(*x), row.domain[0]), (Type::f64(picked(x, i, *axis)), row.domain[0]), index(i, x[*axis])],
+        args: vec![(Type::f64(*x), def.domain[0]), (Type::f64(picked(x, i, *axis)), def.domain[0]), index(i, x[*axis])],
         attrs: along(*axis),
     };
     PICKS.iter().map(sample).collect()
@@ -297,17 +297,17 @@ fn scatter_samples(row: &Row) -> Vec<Sample> {
 const TAKES: &[(&[usize], &[usize], usize)] =
     &[(&[5], &[7], 0), (&[3, 4], &[3, 2], 1), (&[3, 4], &[1, 4], 0), (&[2, 3, 2], &[2, 4, 2], 1), (&[3], &[0], 0)];
 
-fn take_samples(row: &Row) -> Vec<Sample> {
+fn take_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
-        args: vec![(Type::f64(*x), row.domain[0]), index(i, x[*axis])],
+        args: vec![(Type::f64(*x), def.domain[0]), index(i, x[*axis])],
         attrs: along(*axis),
     };
     TAKES.iter().map(sample).collect()
 }
 
-fn add_along_samples(row: &Row) -> Vec<Sample> {
+fn add_along_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
-        args: vec![(Type::f64(*x), row.domain[0]), (Type::f64(*i), row.domain[0]), index(i, x[*axis])],
+        args: vec![(Type::f64(*x), def.domain[0]), (Type::f64(*i), def.domain[0]), index(i, x[*axis])],
         attrs: along(*axis),
     };
     TAKES.iter().map(sample).collect()

@@ -8,23 +8,23 @@ use super::number::Number;
 use super::shape::{indices, one, pick, shape_error, view};
 use super::{gather, ops};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View,
-    Write, each_element, each_number,
+    Array, Attr, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, OpDef, Rule, Sample, Type, Value,
+    View, Write, each_element, each_number,
 };
 
 ops! {
     /// The window from `start` to `stop` (excluded) by `step`, along every axis. Backwards, it is this and `reverse`.
-    SLICE = Row { attrs: &["start", "stop", "step"], infer: infer_slice, eval: eval_slice, samples: slice_samples, ..view("slice", View::Slice, &[Some(transpose_slice)]) };
+    SLICE = OpDef { attrs: &["start", "stop", "step"], infer: infer_slice, eval: eval_slice, samples: slice_samples, ..view("slice", View::Slice, &[Some(transpose_slice)]) };
     /// The window of extents `sizes` by `step` that starts at the given indices, one i64 argument per axis.
-    DYNAMIC_SLICE = Row { arity: None, attrs: &["sizes", "step"], infer: infer_dynamic_slice, eval: eval_dynamic_slice, samples: dynamic_slice_samples, ..view("dynamic_slice", View::DynamicSlice, &[Some(transpose_dynamic_slice)]) };
+    DYNAMIC_SLICE = OpDef { arity: None, attrs: &["sizes", "step"], infer: infer_dynamic_slice, eval: eval_dynamic_slice, samples: dynamic_slice_samples, ..view("dynamic_slice", View::DynamicSlice, &[Some(transpose_dynamic_slice)]) };
     /// The first argument with a window replaced by the second; indices as for `dynamic_slice`.
-    UPDATE = Row { rule: Rule::Linear(&[Some(transpose_update_base), Some(transpose_window)]), ..write("update", Write::Set) };
+    UPDATE = OpDef { rule: Rule::Linear(&[Some(transpose_update_base), Some(transpose_window)]), ..write("update", Write::Set) };
     /// The first argument with the second added to a window; indices as for `dynamic_slice`.
-    ADD_AT = Row { rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_window)]), ..write("add_at", Write::Add) };
+    ADD_AT = OpDef { rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_window)]), ..write("add_at", Write::Add) };
 }
 
-const fn write(name: &'static str, write: Write) -> Row {
-    Row {
+const fn write(name: &'static str, write: Write) -> OpDef {
+    OpDef {
         arity: None,
         attrs: &["step"],
         infer: infer_write,
@@ -47,7 +47,7 @@ fn span(size: usize, step: usize) -> usize {
     if size == 0 { 0 } else { (size - 1).saturating_mul(step).saturating_add(1) }
 }
 
-fn infer_slice(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_slice(_: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let (start, stop, step) = (attrs.sizes("start"), attrs.sizes("stop"), attrs.sizes("step"));
     let rank = types[0].rank();
     let lengths = start.len() == rank && stop.len() == rank && step.len() == rank;
@@ -58,7 +58,7 @@ fn infer_slice(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     Ok(Type::new(types[0].dtype, (0..rank).map(|k| (stop[k] - start[k]).div_ceil(step[k])).collect::<Vec<_>>()))
 }
 
-fn eval_slice(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_slice(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let sources = window(&args[0].ty(), &attrs.sizes("start"), ty, &attrs.sizes("step"));
     Ok(pick(args[0], &ty.shape, sources.into_iter()))
 }
@@ -72,7 +72,7 @@ fn window(base: &Type, start: &[usize], window: &Type, step: &[usize]) -> Vec<us
 
 fn transpose_slice(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
     let indices = attrs.sizes("start").iter().map(|start| b.int(*start as i64)).collect();
-    Contribution::At { row: &ADD_AT, update: ct, indices, attrs: Attrs::none().ints("step", attrs.sizes("step")) }
+    Contribution::At { def: &ADD_AT, update: ct, indices, attrs: Attrs::none().ints("step", attrs.sizes("step")) }
 }
 
 /// Checks index operands and that a window of these extents fits.
@@ -90,23 +90,23 @@ fn check_window(name: &str, base: &Type, sizes: &[usize], step: &[usize], starts
     Ok(())
 }
 
-fn infer_dynamic_slice(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_dynamic_slice(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let sizes = attrs.sizes("sizes");
     let [base, starts @ ..] = types else { return shape_error("`dynamic_slice` needs an array".into()) };
-    check_window(row.name, base, &sizes, &attrs.sizes("step"), starts)?;
+    check_window(def.name, base, &sizes, &attrs.sizes("step"), starts)?;
     Ok(Type::new(base.dtype, sizes))
 }
 
-fn infer_write(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_write(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let [base, update, starts @ ..] = types else {
-        return shape_error(format!("`{}` needs an array and what to write", row.name));
+        return shape_error(format!("`{}` needs an array and what to write", def.name));
     };
-    check_window(row.name, base, &update.shape, &attrs.sizes("step"), starts)?;
-    if update.dtype != base.dtype || (row.lowering == Lowering::Write(Write::Add) && base.dtype == DType::Bool) {
+    check_window(def.name, base, &update.shape, &attrs.sizes("step"), starts)?;
+    if update.dtype != base.dtype || (def.lowering == Lowering::Write(Write::Add) && base.dtype == DType::Bool) {
         return Err(Error::new(
             ErrorKind::DType,
             crate::ir::Pos::unknown(),
-            format!("`{}` cannot write {update} into {base}", row.name),
+            format!("`{}` cannot write {update} into {base}", def.name),
         ));
     }
     Ok(base.clone())
@@ -122,27 +122,27 @@ fn starts_of(base: &Type, window: &[usize], step: &[usize], starts: &[&Array]) -
     (0..base.rank()).map(check).collect()
 }
 
-fn eval_dynamic_slice(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_dynamic_slice(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let (base, step) = (args[0].ty(), attrs.sizes("step"));
     let start = starts_of(&base, &ty.shape, &step, &args[1..])?;
     Ok(pick(args[0], &ty.shape, window(&base, &start, ty, &step).into_iter()))
 }
 
-fn eval_write(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_write(def: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let step = attrs.sizes("step");
     let start = starts_of(ty, args[1].shape(), &step, &args[2..])?;
     let targets = window(ty, &start, &args[1].ty(), &step);
-    let Lowering::Write(how) = row.lowering else { panic!("this row writes: {}", row.name) };
+    let Lowering::Write(how) = def.lowering else { panic!("this def writes: {}", def.name) };
     Ok(match how {
         Write::Set => each_element!(ty.dtype, T => gather::write(args, &targets, |_: T, u| u)),
         Write::Add => each_number!(ty.dtype, T => gather::write(args, &targets, T::plus)),
-        Write::Mul | Write::Max | Write::Min => panic!("only scatters write so: {}", row.name),
+        Write::Mul | Write::Max | Write::Min => panic!("only scatters write so: {}", def.name),
     })
 }
 
 fn transpose_dynamic_slice(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     Contribution::At {
-        row: &ADD_AT,
+        def: &ADD_AT,
         update: ct,
         indices: args[1..].to_vec(),
         attrs: Attrs::none().ints("step", attrs.sizes("step")),
@@ -150,16 +150,16 @@ fn transpose_dynamic_slice(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value
 }
 
 fn transpose_update_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::Outside { row: &UPDATE, ct, window: b.ty(args[1]), indices: args[2..].to_vec(), attrs: attrs.clone() }
+    Contribution::Outside { def: &UPDATE, ct, window: b.ty(args[1]), indices: args[2..].to_vec(), attrs: attrs.clone() }
 }
 
 fn transpose_window(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let attrs = Attrs::none().ints("sizes", b.ty(args[1]).shape).ints("step", attrs.sizes("step"));
     let operands: Vec<Value> = [ct].into_iter().chain(args[2..].iter().copied()).collect();
-    Contribution::Dense(b.row(&DYNAMIC_SLICE, attrs, &operands))
+    Contribution::Dense(b.op(&DYNAMIC_SLICE, attrs, &operands))
 }
 
-fn slice_samples(row: &Row) -> Vec<Sample> {
+fn slice_samples(def: &OpDef) -> Vec<Sample> {
     let attrs = |start: &[usize], stop: &[usize], step: &[usize]| {
         Attrs::none()
             .ints("start", start.iter().copied())
@@ -167,9 +167,9 @@ fn slice_samples(row: &Row) -> Vec<Sample> {
             .ints("step", step.iter().copied())
     };
     vec![
-        one(row, &[9], attrs(&[1], &[8], &[1])),
-        one(row, &[4, 11], attrs(&[1, 0], &[3, 11], &[1, 3])),
-        one(row, &[5], attrs(&[2], &[2], &[1])),
+        one(def, &[9], attrs(&[1], &[8], &[1])),
+        one(def, &[4, 11], attrs(&[1, 0], &[3, 11], &[1, 3])),
+        one(def, &[5], attrs(&[2], &[2], &[1])),
     ]
 }
 
@@ -178,19 +178,19 @@ fn index(last: usize) -> (Type, (f64, f64)) {
     (Type::scalar(DType::I64), (0.0, last as f64 + 0.999))
 }
 
-fn dynamic_slice_samples(row: &Row) -> Vec<Sample> {
+fn dynamic_slice_samples(def: &OpDef) -> Vec<Sample> {
     let attrs = |sizes: &[usize], step: &[usize]| {
         Attrs::none().ints("sizes", sizes.iter().copied()).ints("step", step.iter().copied())
     };
-    let base = |shape: &[usize]| (Type::f64(shape), row.domain[0]);
+    let base = |shape: &[usize]| (Type::f64(shape), def.domain[0]);
     vec![
         Sample { args: vec![base(&[9]), index(5)], attrs: attrs(&[4], &[1]) },
         Sample { args: vec![base(&[4, 11]), index(3), index(4)], attrs: attrs(&[1, 3], &[1, 3]) },
     ]
 }
 
-fn write_samples(row: &Row) -> Vec<Sample> {
-    let base = |shape: &[usize]| (Type::f64(shape), row.domain[0]);
+fn write_samples(def: &OpDef) -> Vec<Sample> {
+    let base = |shape: &[usize]| (Type::f64(shape), def.domain[0]);
     let attrs = |step: &[usize]| Attrs::none().with("step", Attr::Ints(step.iter().map(|k| *k as i64).collect()));
     vec![
         Sample { args: vec![base(&[9]), base(&[4]), index(5)], attrs: attrs(&[1]) },

@@ -175,7 +175,7 @@ pub(super) struct Product<'a, T> {
 }
 
 /// Vectors of one element type on one machine.
-pub(super) trait Vectors<T>: Copy {
+pub(super) trait SimdTarget<T>: Copy {
     type Vector: Copy;
     const LANES: usize;
     fn splat(self, x: T) -> Self::Vector;
@@ -190,7 +190,7 @@ struct Of<S>(S);
 
 macro_rules! vectors {
     ($($float:ident: $vector:ident $lanes:ident $splat:ident $fused:ident $of:ident $of_mut:ident;)*) => {$(
-        impl<S: Simd> Vectors<$float> for Of<S> {
+        impl<S: Simd> SimdTarget<$float> for Of<S> {
             type Vector = S::$vector;
             const LANES: usize = S::$lanes;
             #[inline(always)]
@@ -243,7 +243,7 @@ pub(super) trait Multiplied: Sized {
 
 impl<T: Real> Product<'_, T> {
     #[inline(always)]
-    fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(self, vectors: V) {
+    fn run<V: SimdTarget<T>, const ROWS: usize, const VECTORS: usize>(self, vectors: V) {
         let Product { target, extents: extents @ Extents { m, n, k }, a, b, c, down, flipped, scratch } = self;
         let columns = VECTORS * V::LANES;
         let (rows_at, columns_at) = scratch.split_at_mut(if flipped { 0 } else { extents.packed_rows() });
@@ -376,7 +376,7 @@ struct Part<'a, T> {
 impl<T: Real> Part<'_, T> {
     /// A tile of so many vectors; each number of them, and of rows, is code of its own.
     #[inline(always)]
-    fn wide<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+    fn wide<V: SimdTarget<T>, const ROWS: usize, const VECTORS: usize>(
         &self,
         vectors: V,
         [rows, wide]: [usize; 2],
@@ -393,7 +393,7 @@ impl<T: Real> Part<'_, T> {
 
     /// A tile of so many rows: all of `ROWS`, or a power of two below.
     #[inline(always)]
-    fn tall<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+    fn tall<V: SimdTarget<T>, const ROWS: usize, const VECTORS: usize>(
         &self,
         vectors: V,
         rows: usize,
@@ -410,7 +410,7 @@ impl<T: Real> Part<'_, T> {
     }
 
     #[inline(always)]
-    fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+    fn run<V: SimdTarget<T>, const ROWS: usize, const VECTORS: usize>(
         &self,
         vectors: V,
         c: &mut [T],
@@ -437,7 +437,7 @@ impl<T: Real> Part<'_, T> {
     }
 
     #[inline(always)]
-    fn full<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(&self, vectors: V, c: &mut [T], down: usize) {
+    fn full<V: SimdTarget<T>, const ROWS: usize, const VECTORS: usize>(&self, vectors: V, c: &mut [T], down: usize) {
         let width = VECTORS * V::LANES;
         let mut sums = [[vectors.splat(T::ZERO); VECTORS]; ROWS];
         if !self.starts {
@@ -471,7 +471,7 @@ impl<T: Real> Part<'_, T> {
 
 /// One step of k for all sums of a tile.
 #[inline(always)]
-fn step<T: Real, V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+fn step<T: Real, V: SimdTarget<T>, const ROWS: usize, const VECTORS: usize>(
     vectors: V,
     column: &[T; ROWS],
     row: &[T],

@@ -22,7 +22,7 @@ mod shape;
 mod sort;
 mod spectral;
 
-use crate::ir::{Error, Program, Row};
+use crate::ir::{Error, OpDef, Program};
 
 pub use dot::{DOT, DOT_ONTO, DotAxes, DotOrder};
 pub use effect::{CHECK, PROBE};
@@ -49,7 +49,7 @@ pub use spectral::{
 };
 
 /// All rows, family by family.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
+pub fn rows() -> impl Iterator<Item = &'static OpDef> {
     let families = [
         scalar::ROWS,
         shape::ROWS,
@@ -69,13 +69,13 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// The row of that name.
-pub fn find(name: &str) -> Option<&'static Row> {
+pub fn find(name: &str) -> Option<&'static OpDef> {
     rows().find(|row| row.name == name)
 }
 
 /// Whether a row is one of the table. Of others nobody knows whether their shapes are those of their machine code.
-pub fn is_ours(row: &Row) -> bool {
-    find(row.name).is_some_and(|known| std::ptr::eq(known, row))
+pub fn is_ours(def: &OpDef) -> bool {
+    find(def.name).is_some_and(|known| std::ptr::eq(known, def))
 }
 
 /// Reads the text form over these rows; `file` names the text in positions and errors.
@@ -97,8 +97,8 @@ pub fn parse(text: &str, file: &str) -> Result<Program, Error> {
 /// Makes one `static` per row and the family's list; the doc comment is the row's `doc`.
 macro_rules! ops {
     ($($(#[doc = $doc:literal])+ $name:ident = $row:expr;)*) => {
-        $($(#[doc = $doc])+ pub static $name: $crate::ir::Row = $crate::ir::Row { doc: concat!($($doc),+), ..$row };)*
-        pub(super) static ROWS: &[&$crate::ir::Row] = &[$(&$name),*];
+        $($(#[doc = $doc])+ pub static $name: $crate::ir::OpDef = $crate::ir::OpDef { doc: concat!($($doc),+), ..$row };)*
+        pub(super) static ROWS: &[&$crate::ir::OpDef] = &[$(&$name),*];
     };
 }
 use ops;

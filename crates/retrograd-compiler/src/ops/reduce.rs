@@ -9,7 +9,7 @@ use super::number::Number;
 use super::ops;
 use super::shape::{BROADCAST, check_axes, indices, one, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type,
+    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, OpDef, Pos, Reduction, Rule, Sample, Type,
     Value, View, each_number,
 };
 
@@ -21,7 +21,7 @@ pub const SUM_LANES: usize = 16;
 
 ops! {
     /// Sum over axes. The trailing run of summed axes is summed in the blocked order; the other summed axes in ascending order.
-    SUM = Row { attrs: &["axes", EXACT], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Reduce(Reduction::Sum), cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
+    SUM = OpDef { attrs: &["axes", EXACT], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Reduce(Reduction::Sum), cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
 }
 
 /// The blocked order for any way to combine two numbers, with its unit in place of 0.
@@ -69,19 +69,19 @@ pub(super) fn float_only(name: &str, ty: &Type) -> Result<(), Error> {
     Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{name}` takes floats, found {ty}")))
 }
 
-fn infer_sum(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    number_only(row, &types[0])?;
-    kept_type(row, &types[0], attrs)
+fn infer_sum(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(def, &types[0])?;
+    kept_type(def, &types[0], attrs)
 }
 
 /// The type of what is left of a reduction over `axes`.
-pub(super) fn kept_type(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
-    let axes = check_axes(row, ty, attrs)?;
+pub(super) fn kept_type(def: &OpDef, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
+    let axes = check_axes(def, ty, attrs)?;
     let kept: Vec<usize> = (0..ty.rank()).filter(|axis| !axes.contains(axis)).map(|axis| ty.shape[axis]).collect();
     Ok(Type::new(ty.dtype, kept))
 }
 
-fn eval_sum(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_sum(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(each_number!(ty.dtype, T => in_order(args[0], attrs, ty, T::ZERO, T::plus)))
 }
 
@@ -114,18 +114,18 @@ fn transpose_sum(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contr
     if axes.is_empty() {
         return Contribution::Dense(ct);
     }
-    Contribution::Dense(b.row(&BROADCAST, Attrs::none().ints("shape", shape).ints("axes", kept), &[ct]))
+    Contribution::Dense(b.op(&BROADCAST, Attrs::none().ints("shape", shape).ints("axes", kept), &[ct]))
 }
 
-pub(super) fn sum_samples(row: &Row) -> Vec<Sample> {
+pub(super) fn sum_samples(def: &OpDef) -> Vec<Sample> {
     let axes = |axes: &[usize]| Attrs::none().ints("axes", axes.iter().copied());
     vec![
-        one(row, &[19], axes(&[0])),
-        one(row, &[3, 10], axes(&[0, 1])),
-        one(row, &[3, 10], axes(&[0])),
-        one(row, &[3, 10], axes(&[1])),
-        one(row, &[2, 3, 4], axes(&[0, 2])),
-        one(row, &[4], axes(&[])),
-        one(row, &[0, 3], axes(&[0])),
+        one(def, &[19], axes(&[0])),
+        one(def, &[3, 10], axes(&[0, 1])),
+        one(def, &[3, 10], axes(&[0])),
+        one(def, &[3, 10], axes(&[1])),
+        one(def, &[2, 3, 4], axes(&[0, 2])),
+        one(def, &[4], axes(&[])),
+        one(def, &[0, 3], axes(&[0])),
     ]
 }

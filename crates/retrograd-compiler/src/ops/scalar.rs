@@ -6,8 +6,8 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use super::number::{Bits, Float, Integer, Number};
 use super::{lanes, ops};
 use crate::ir::{
-    Array, Attr, Attrs, DType, Data, EXACT, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row,
-    Rule, Sample,
+    Array, Attr, Attrs, DType, Data, EXACT, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, OpDef, Partial,
+    Pos, Rule, Sample,
 };
 use crate::ir::{
     Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number,
@@ -162,12 +162,12 @@ ops! {
     /// Bits moved down, copies of the sign following; 0 or -1, by the sign, where the count is negative, or the width or more.
     SHR = map(2, "shr", Scalar::Shr, Rule::Zero, 2, TAME);
     /// The second argument where the first holds, else the third.
-    SELECT = Row {
+    SELECT = OpDef {
         samples: select_samples,
         ..map(3, "select", Scalar::Select, Rule::Linear(&[None, Some(select_then), Some(select_else)]), 1, TAME)
     };
     /// To another element type.
-    CONVERT = Row {
+    CONVERT = OpDef {
         attrs: &["dtype"],
         infer: infer_convert,
         eval: eval_convert,
@@ -185,8 +185,8 @@ const fn map(
     rule: Rule,
     cost: u32,
     domain: &'static [(f64, f64)],
-) -> Row {
-    Row {
+) -> OpDef {
+    OpDef {
         name,
         doc: "",
         arity: Some(arity),
@@ -203,11 +203,11 @@ const fn map(
 }
 
 /// An elementwise row that passes may make a part of others, unless its attribute says no.
-const fn rounded(row: Row) -> Row {
-    Row { attrs: &[EXACT], ..row }
+const fn rounded(row: OpDef) -> OpDef {
+    OpDef { attrs: &[EXACT], ..row }
 }
 
-const fn compare(name: &'static str, scalar: Scalar) -> Row {
+const fn compare(name: &'static str, scalar: Scalar) -> OpDef {
     map(2, name, scalar, Rule::Zero, 1, TAME)
 }
 
@@ -252,12 +252,12 @@ fn atan2_by<'b>(args: &[Expr<'b>], coordinate: Expr<'b>) -> Expr<'b> {
 
 fn select_then(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let zeros = b.zeros(&b.ty(ct));
-    Contribution::Dense(b.row(&SELECT, Attrs::none(), &[args[0], ct, zeros]))
+    Contribution::Dense(b.op(&SELECT, Attrs::none(), &[args[0], ct, zeros]))
 }
 
 fn select_else(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let zeros = b.zeros(&b.ty(ct));
-    Contribution::Dense(b.row(&SELECT, Attrs::none(), &[args[0], zeros, ct]))
+    Contribution::Dense(b.op(&SELECT, Attrs::none(), &[args[0], zeros, ct]))
 }
 
 fn convert_back(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contribution {
@@ -265,24 +265,24 @@ fn convert_back(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contributi
 }
 
 /// The scalar of an elementwise row.
-fn scalar_of(row: &Row) -> Scalar {
-    let Lowering::Map(scalar) = row.lowering else { panic!("elementwise rows lower to a scalar op: {}", row.name) };
+fn scalar_of(def: &OpDef) -> Scalar {
+    let Lowering::Map(scalar) = def.lowering else { panic!("elementwise rows lower to a scalar op: {}", def.name) };
     scalar
 }
 
-fn infer_map(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
-    let data = if scalar_of(row) == Scalar::Select { &types[1..] } else { types };
+fn infer_map(def: &OpDef, types: &[Type], _: &Attrs) -> Result<Type, Error> {
+    let data = if scalar_of(def) == Scalar::Select { &types[1..] } else { types };
     if let Some(other) = types.iter().find(|ty| ty.shape != types[0].shape) {
-        let message = format!("`{}` needs equal shapes, found {} and {other}", row.name, types[0]);
+        let message = format!("`{}` needs equal shapes, found {} and {other}", def.name, types[0]);
         return Err(Error::new(ErrorKind::Shape, Pos::unknown(), message));
     }
     if let Some(other) = data.iter().find(|ty| ty.dtype != data[0].dtype) {
-        let message = format!("`{}` needs equal element types, found {} and {other}", row.name, data[0]);
+        let message = format!("`{}` needs equal element types, found {} and {other}", def.name, data[0]);
         return Err(Error::new(ErrorKind::DType, Pos::unknown(), message));
     }
     let dtype = data[0].dtype;
-    let result = result_dtype(scalar_of(row), types[0].dtype, dtype).ok_or_else(|| {
-        let message = format!("`{}` does not take {}", row.name, types[0]);
+    let result = result_dtype(scalar_of(def), types[0].dtype, dtype).ok_or_else(|| {
+        let message = format!("`{}` does not take {}", def.name, types[0]);
         Error::new(ErrorKind::DType, Pos::unknown(), message)
     })?;
     Ok(Type::new(result, types[0].shape.clone()))
@@ -306,18 +306,18 @@ fn result_dtype(scalar: Scalar, first: DType, dtype: DType) -> Option<DType> {
     }
 }
 
-fn infer_convert(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_convert(_: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     match attrs.get("dtype") {
         Some(Attr::DType(dtype)) => Ok(Type::new(*dtype, types[0].shape.clone())),
         _ => Err(Error::new(ErrorKind::Argument, Pos::unknown(), "`convert` needs an element type")),
     }
 }
 
-fn eval_map(row: &Row, args: &[&Array], _: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    evaluate(scalar_of(row), args, ty)
+fn eval_map(def: &OpDef, args: &[&Array], _: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    evaluate(scalar_of(def), args, ty)
 }
 
-fn eval_convert(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_convert(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     evaluate(Scalar::Convert(attrs.dtype("dtype")), args, ty)
 }
 
@@ -469,13 +469,13 @@ fn convert<T: Element>(from: &[T], to: DType) -> Data {
 }
 
 /// Each argument draws from its own interval.
-fn domain_of(row: &Row, argument: usize) -> (f64, f64) {
-    row.domain.get(argument).or(row.domain.last()).copied().expect("rows state a domain")
+fn domain_of(def: &OpDef, argument: usize) -> (f64, f64) {
+    def.domain.get(argument).or(def.domain.last()).copied().expect("rows state a domain")
 }
 
 /// Floats, integers and truth values, wherever the row takes them.
-fn map_samples(row: &Row) -> Vec<Sample> {
-    let (arity, scalar) = (row.arity.expect("elementwise rows have a fixed arity"), scalar_of(row));
+fn map_samples(def: &OpDef) -> Vec<Sample> {
+    let (arity, scalar) = (def.arity.expect("elementwise rows have a fixed arity"), scalar_of(def));
     let takes = |dtype| result_dtype(scalar, dtype, dtype).is_some();
     let sample = |ty: Type, domain: &dyn Fn(usize) -> (f64, f64)| Sample {
         args: (0..arity).map(|k| (ty.clone(), domain(k))).collect(),
@@ -484,7 +484,7 @@ fn map_samples(row: &Row) -> Vec<Sample> {
     let shapes: [&[usize]; 4] = [&[], &[3], &[2, 9], &[17]];
     let mut samples = vec![];
     if takes(DType::F64) {
-        samples.extend(shapes.into_iter().map(|shape| sample(Type::f64(shape), &|k| domain_of(row, k))));
+        samples.extend(shapes.into_iter().map(|shape| sample(Type::f64(shape), &|k| domain_of(def, k))));
     }
     if takes(DType::I64) {
         let (divides, shifts) =
@@ -506,13 +506,13 @@ fn map_samples(row: &Row) -> Vec<Sample> {
     samples
 }
 
-fn select_samples(_: &Row) -> Vec<Sample> {
+fn select_samples(_: &OpDef) -> Vec<Sample> {
     let predicate = (Type::new(DType::Bool, [11]), (0.0, 2.0));
     let data = (Type::f64([11]), (-2.0, 2.0));
     vec![Sample { args: vec![predicate, data.clone(), data], attrs: Attrs::none() }]
 }
 
-fn convert_samples(_: &Row) -> Vec<Sample> {
+fn convert_samples(_: &OpDef) -> Vec<Sample> {
     let domain = |dtype: DType| if dtype == DType::Bool { (0.0, 2.0) } else { (-9.0, 9.0) };
     let sample = |from: DType, to: DType| Sample {
         args: vec![(Type::new(from, [7]), domain(from))],
@@ -523,8 +523,8 @@ fn convert_samples(_: &Row) -> Vec<Sample> {
 
 /// Elementwise functions for rules.
 impl<'b> Expr<'b> {
-    fn unary(self, row: &'static Row) -> Expr<'b> {
-        Expr::new(self.builder, self.builder.row(row, Attrs::none(), &[self.value]))
+    fn unary(self, def: &'static OpDef) -> Expr<'b> {
+        Expr::new(self.builder, self.builder.op(def, Attrs::none(), &[self.value]))
     }
 
     /// Sine.
@@ -581,8 +581,8 @@ impl<'b> Expr<'b> {
     }
 
     /// 1 where a comparison holds, else 0.
-    fn compared(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
-        let (holds, dtype) = (self.binary(row, other), self.builder.ty(self.value).dtype);
+    fn compared(self, def: &'static OpDef, other: Expr<'b>) -> Expr<'b> {
+        let (holds, dtype) = (self.binary(def, other), self.builder.ty(self.value).dtype);
         Expr::new(self.builder, self.builder.convert(holds.value, dtype))
     }
 
@@ -605,7 +605,7 @@ impl<'b> Expr<'b> {
     fn unless(self, condition: Expr<'b>, x: f64) -> Expr<'b> {
         Expr::new(
             self.builder,
-            self.builder.row(&SELECT, Attrs::none(), &[condition.value, self.like(x).value, self.value]),
+            self.builder.op(&SELECT, Attrs::none(), &[condition.value, self.like(x).value, self.value]),
         )
     }
 }

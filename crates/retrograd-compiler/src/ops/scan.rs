@@ -7,45 +7,45 @@ use super::ops;
 use super::scalar::DIV;
 use super::shape::{PAD, REVERSE, axis_of, check_axis, cut, one, shape_error, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Line, Lowering, Reduction, Row, Rule, Sample, Type,
+    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, OpDef, Reduction, Rule, Sample, Scan, Type,
     Value, View, each_number,
 };
 
 ops! {
     /// Sums of the elements so far along an axis.
-    CUMSUM = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::plus)), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum", Line::Cumulative(Reduction::Sum)) };
+    CUMSUM = OpDef { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::plus)), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum", Scan::Cumulative(Reduction::Sum)) };
     /// Products of the elements so far along an axis. The derivative is exact at zeros too.
-    CUMPROD = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::times)), rule: tangent(cumprod_tangent), ..along("cumprod", Line::Cumulative(Reduction::Prod)) };
+    CUMPROD = OpDef { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::times)), rule: tangent(cumprod_tangent), ..along("cumprod", Scan::Cumulative(Reduction::Prod)) };
     /// Largest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
-    CUMMAX = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::greatest)), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax", Line::Cumulative(Reduction::Max)) };
+    CUMMAX = OpDef { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::greatest)), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax", Scan::Cumulative(Reduction::Max)) };
     /// Smallest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
-    CUMMIN = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::least)), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin", Line::Cumulative(Reduction::Min)) };
+    CUMMIN = OpDef { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::least)), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin", Scan::Cumulative(Reduction::Min)) };
     /// y_k = a_k y_{k-1} + b_k along an axis, from y_0 = b_0.
-    LINEAR_SCAN = Row { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan", Line::Linear) };
+    LINEAR_SCAN = OpDef { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan", Scan::Linear) };
 }
 
-const fn along(name: &'static str, line: Line) -> Row {
-    Row {
+const fn along(name: &'static str, line: Scan) -> OpDef {
+    OpDef {
         attrs: &["axis"],
         infer: infer_along,
-        lowering: Lowering::Line(line),
+        lowering: Lowering::Scan(line),
         cost: 1,
         samples: along_samples,
         ..view(name, View::Reshape, &[])
     }
 }
 
-pub(super) fn infer_along(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    number_only(row, &types[0])?;
-    check_axis(row, &types[0], attrs)?;
+pub(super) fn infer_along(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(def, &types[0])?;
+    check_axis(def, &types[0], attrs)?;
     Ok(types[0].clone())
 }
 
-fn infer_linear(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_linear(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     if types[0] != types[1] {
-        return shape_error(format!("`{}` needs equal types, found {} and {}", row.name, types[0], types[1]));
+        return shape_error(format!("`{}` needs equal types, found {} and {}", def.name, types[0], types[1]));
     }
-    infer_along(row, types, attrs)
+    infer_along(def, types, attrs)
 }
 
 /// Flat places along an axis, line by line.
@@ -65,7 +65,7 @@ fn scan<T: Number>(x: &Array, attrs: &Attrs, step: fn(T, T) -> T) -> Result<Arra
     Ok(result)
 }
 
-fn eval_linear(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_linear(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     Ok(each_number!(ty.dtype, T => linear::<T>(args, attrs)))
 }
 
@@ -91,20 +91,20 @@ pub(super) fn before(b: &Builder, x: Value, axis: usize, first: f64) -> Value {
     let (all_but_last, number) =
         (cut(b, x, &vec![0; shape.len()], &shape), b.full(&Type::scalar(b.ty(x).dtype), first));
     let low = (0..shape.len()).map(|k| usize::from(k == axis));
-    b.row(&PAD, Attrs::none().ints("low", low).ints("high", shape.iter().map(|_| 0)), &[all_but_last, number])
+    b.op(&PAD, Attrs::none().ints("low", low).ints("high", shape.iter().map(|_| 0)), &[all_but_last, number])
 }
 
 fn reverse(b: &Builder, x: Value, axis: usize) -> Value {
-    b.row(&REVERSE, Attrs::none().ints("axes", [axis]), &[x])
+    b.op(&REVERSE, Attrs::none().ints("axes", [axis]), &[x])
 }
 
 fn linear_scan(b: &Builder, attrs: &Attrs, factors: Value, terms: Value) -> Value {
-    b.row(&LINEAR_SCAN, attrs.clone(), &[factors, terms])
+    b.op(&LINEAR_SCAN, attrs.clone(), &[factors, terms])
 }
 
 fn transpose_cumsum(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
     let axis = axis_of(attrs);
-    Contribution::Dense(reverse(b, b.row(&CUMSUM, attrs.clone(), &[reverse(b, ct, axis)]), axis))
+    Contribution::Dense(reverse(b, b.op(&CUMSUM, attrs.clone(), &[reverse(b, ct, axis)]), axis))
 }
 
 /// dy_k = x_k dy_{k-1} + y_{k-1} dx_k.
@@ -123,7 +123,7 @@ fn cumulative_extreme_tangent(
 ) -> Value {
     let (goes_on, is) = (equal(b, y, before(b, y, axis_of(attrs), 0.0)), equal(b, args[0], y));
     let sum = linear_scan(b, attrs, goes_on, b.mul(is, given(tangents)));
-    b.row(&DIV, Attrs::none(), &[sum, linear_scan(b, attrs, goes_on, is)])
+    b.op(&DIV, Attrs::none(), &[sum, linear_scan(b, attrs, goes_on, is)])
 }
 
 /// dy_k = a_k dy_{k-1} + (y_{k-1} da_k + db_k).
@@ -139,21 +139,21 @@ fn transpose_linear(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Co
     Contribution::Dense(reverse(b, linear_scan(b, attrs, factors, reverse(b, ct, axis)), axis))
 }
 
-pub(super) fn along_samples(row: &Row) -> Vec<Sample> {
+pub(super) fn along_samples(def: &OpDef) -> Vec<Sample> {
     let axis = |axis: usize| Attrs::none().ints("axis", [axis]);
     vec![
-        one(row, &[6], axis(0)),
-        one(row, &[3, 4], axis(0)),
-        one(row, &[2, 3, 2], axis(1)),
-        one(row, &[1], axis(0)),
-        one(row, &[2, 0], axis(1)),
+        one(def, &[6], axis(0)),
+        one(def, &[3, 4], axis(0)),
+        one(def, &[2, 3, 2], axis(1)),
+        one(def, &[1], axis(0)),
+        one(def, &[2, 0], axis(1)),
         Sample { args: vec![(Type::new(DType::I64, [2, 9]), (-2.0, 3.0))], attrs: axis(1) },
     ]
 }
 
-fn linear_samples(row: &Row) -> Vec<Sample> {
+fn linear_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |shape: &[usize], axis: usize| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]); 2],
+        args: vec![(Type::f64(shape), def.domain[0]); 2],
         attrs: Attrs::none().ints("axis", [axis]),
     };
     vec![sample(&[6], 0), sample(&[3, 4], 0), sample(&[2, 3, 2], 1), sample(&[1], 0), sample(&[0], 0)]

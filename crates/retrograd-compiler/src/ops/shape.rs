@@ -5,13 +5,13 @@ use super::ops;
 use super::reduce::SUM;
 use super::scalar::evaluate;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Element, Error, ErrorKind, Lowering, Pos, Row,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Element, Error, ErrorKind, Lowering, OpDef, Pos,
     Rule, Sample, Scalar, Type, Value, View, each_element,
 };
 
 ops! {
     /// A literal array.
-    CONSTANT = Row {
+    CONSTANT = OpDef {
         attrs: &["value"],
         infer: infer_constant,
         eval: |_, _, attrs, _| Ok(attrs.array("value").clone()),
@@ -20,19 +20,19 @@ ops! {
         ..source("constant")
     };
     /// The index along one axis.
-    IOTA = Row { attrs: &["type", "axis"], infer: infer_iota, eval: eval_iota, lowering: Lowering::Iota, samples: iota_samples, ..source("iota") };
+    IOTA = OpDef { attrs: &["type", "axis"], infer: infer_iota, eval: eval_iota, lowering: Lowering::Iota, samples: iota_samples, ..source("iota") };
     /// The same elements repeated along new axes; axis k of the argument becomes axis `axes[k]` of the result.
-    BROADCAST = Row { attrs: &["shape", "axes"], infer: infer_broadcast, eval: eval_broadcast, samples: broadcast_samples, ..view("broadcast", View::Broadcast, &[Some(transpose_broadcast)]) };
+    BROADCAST = OpDef { attrs: &["shape", "axes"], infer: infer_broadcast, eval: eval_broadcast, samples: broadcast_samples, ..view("broadcast", View::Broadcast, &[Some(transpose_broadcast)]) };
     /// The same elements in the same order under another shape.
-    RESHAPE = Row { attrs: &["shape"], infer: infer_reshape, eval: |_, args, _, ty| Ok(args[0].clone().reshaped(ty.shape.clone())), samples: reshape_samples, ..view("reshape", View::Reshape, &[Some(transpose_reshape)]) };
+    RESHAPE = OpDef { attrs: &["shape"], infer: infer_reshape, eval: |_, args, _, ty| Ok(args[0].clone().reshaped(ty.shape.clone())), samples: reshape_samples, ..view("reshape", View::Reshape, &[Some(transpose_reshape)]) };
     /// Axes in another order: axis k of the result is axis `axes[k]` of the argument.
-    TRANSPOSE = Row { attrs: &["axes"], infer: infer_transpose, eval: eval_transpose, samples: transpose_samples, ..view("transpose", View::Transpose, &[Some(transpose_transpose)]) };
+    TRANSPOSE = OpDef { attrs: &["axes"], infer: infer_transpose, eval: eval_transpose, samples: transpose_samples, ..view("transpose", View::Transpose, &[Some(transpose_transpose)]) };
     /// These axes backwards.
-    REVERSE = Row { attrs: &["axes"], infer: infer_reverse, eval: eval_reverse, samples: reverse_samples, ..view("reverse", View::Reverse, &[Some(transpose_reverse)]) };
+    REVERSE = OpDef { attrs: &["axes"], infer: infer_reverse, eval: eval_reverse, samples: reverse_samples, ..view("reverse", View::Reverse, &[Some(transpose_reverse)]) };
     /// The first argument with `low` elements before it and `high` after it along every axis, all equal to the second argument.
-    PAD = Row { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Composed(Composed::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
+    PAD = OpDef { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Composed(Composed::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
     /// The arguments, one or more, one after the other along an axis.
-    CONCAT = Row { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Composed(Composed::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
+    CONCAT = OpDef { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Composed(Composed::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
 }
 
 /// The rows that an op of this lowering is composed of.
@@ -60,7 +60,7 @@ pub fn composed(of: Composed, b: &Builder, attrs: &Attrs, args: &[Value]) -> Val
 /// An array with a window replaced, at a fixed place.
 fn put(b: &Builder, base: Value, window: Value, start: &[usize]) -> Value {
     let starts = start.iter().map(|start| b.int(*start as i64));
-    b.row(
+    b.op(
         &UPDATE,
         Attrs::none().ints("step", start.iter().map(|_| 1)),
         &[base, window].into_iter().chain(starts).collect::<Vec<_>>(),
@@ -72,7 +72,7 @@ pub(super) fn cut(b: &Builder, from: Value, start: &[usize], shape: &[usize]) ->
     let stop = start.iter().zip(shape).map(|(start, extent)| start + extent);
     let attrs =
         Attrs::none().ints("start", start.iter().copied()).ints("stop", stop).ints("step", start.iter().map(|_| 1));
-    b.row(&SLICE, attrs, &[from])
+    b.op(&SLICE, attrs, &[from])
 }
 
 /// The one axis of an op that works along it.
@@ -81,30 +81,30 @@ pub(super) fn axis_of(attrs: &Attrs) -> usize {
 }
 
 /// The attribute `axis`: one axis of the type.
-pub(super) fn check_axis(row: &Row, ty: &Type, attrs: &Attrs) -> Result<usize, Error> {
+pub(super) fn check_axis(def: &OpDef, ty: &Type, attrs: &Attrs) -> Result<usize, Error> {
     match attrs.sizes("axis")[..] {
         [axis] if axis < ty.rank() => Ok(axis),
-        ref axes => shape_error(format!("`{}` needs one axis of {ty}, found {axes:?}", row.name)),
+        ref axes => shape_error(format!("`{}` needs one axis of {ty}, found {axes:?}", def.name)),
     }
 }
 
 /// The attribute `axes`: ascending axes of the type.
-pub(super) fn check_axes(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Vec<usize>, Error> {
+pub(super) fn check_axes(def: &OpDef, ty: &Type, attrs: &Attrs) -> Result<Vec<usize>, Error> {
     let axes = attrs.sizes("axes");
     let ascending = axes.windows(2).all(|pair| pair[0] < pair[1]);
     if !ascending || axes.last().is_some_and(|axis| *axis >= ty.rank()) {
-        return shape_error(format!("`{}` over axes {axes:?} does not fit {ty}", row.name));
+        return shape_error(format!("`{}` over axes {axes:?} does not fit {ty}", def.name));
     }
     Ok(axes)
 }
 
-const fn source(name: &'static str) -> Row {
-    Row { arity: Some(0), rule: Rule::Zero, ..view(name, View::Reshape, &[]) }
+const fn source(name: &'static str) -> OpDef {
+    OpDef { arity: Some(0), rule: Rule::Zero, ..view(name, View::Reshape, &[]) }
 }
 
 /// A row that re-indexes its first argument; its family fills in the functions.
-pub(super) const fn view(name: &'static str, view: View, transposes: &'static [Option<crate::ir::Transpose>]) -> Row {
-    Row {
+pub(super) const fn view(name: &'static str, view: View, transposes: &'static [Option<crate::ir::Transpose>]) -> OpDef {
+    OpDef {
         name,
         doc: "",
         arity: Some(1),
@@ -147,14 +147,14 @@ pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use
     })
 }
 
-fn infer_constant(_: &Row, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_constant(_: &OpDef, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     match attrs.get("value") {
         Some(Attr::Array(value)) => Ok(value.ty()),
         _ => Err(Error::new(ErrorKind::Argument, Pos::unknown(), "`constant` needs a literal")),
     }
 }
 
-fn infer_iota(_: &Row, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_iota(_: &OpDef, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let ty = attrs.ty("type");
     let axis = attrs.sizes("axis");
     if axis.len() != 1 || axis[0] >= ty.rank() {
@@ -166,14 +166,14 @@ fn infer_iota(_: &Row, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     }
 }
 
-fn eval_iota(_: &Row, _: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_iota(_: &OpDef, _: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axis = attrs.sizes("axis")[0];
     let along = indices(&ty.shape).map(|index| index[axis]);
     let index = Array::new(ty.shape.clone(), Data::I64(along.map(|k| k as i64).collect()));
     evaluate(Scalar::Convert(ty.dtype), &[&index], ty)
 }
 
-fn infer_broadcast(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_broadcast(_: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let (shape, axes) = (attrs.sizes("shape"), attrs.sizes("axes"));
     let ascending = axes.windows(2).all(|pair| pair[0] < pair[1]);
     let fits = axes.len() == types[0].rank()
@@ -184,7 +184,7 @@ fn infer_broadcast(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error
     Ok(Type::new(types[0].dtype, shape))
 }
 
-fn eval_broadcast(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_broadcast(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axes = attrs.sizes("axes");
     let strides = args[0].ty().strides();
     let source = |index: Vec<usize>| axes.iter().zip(&strides).map(|(axis, stride)| index[*axis] * stride).sum();
@@ -194,10 +194,10 @@ fn eval_broadcast(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<
 fn transpose_broadcast(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
     let axes = attrs.sizes("axes");
     let repeated = (0..attrs.sizes("shape").len()).filter(|axis| !axes.contains(axis));
-    Contribution::Dense(b.row(&SUM, Attrs::none().ints("axes", repeated), &[ct]))
+    Contribution::Dense(b.op(&SUM, Attrs::none().ints("axes", repeated), &[ct]))
 }
 
-fn infer_reshape(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_reshape(_: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let shape = attrs.sizes("shape");
     if Type::new(types[0].dtype, &shape[..]).checked_elements() != Some(types[0].elements()) {
         return shape_error(format!(
@@ -210,10 +210,10 @@ fn infer_reshape(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> 
 }
 
 fn transpose_reshape(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::Dense(b.row(&RESHAPE, Attrs::none().ints("shape", b.ty(args[0]).shape), &[ct]))
+    Contribution::Dense(b.op(&RESHAPE, Attrs::none().ints("shape", b.ty(args[0]).shape), &[ct]))
 }
 
-fn infer_transpose(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_transpose(_: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let axes = attrs.sizes("axes");
     let mut sorted = axes.clone();
     sorted.sort_unstable();
@@ -223,7 +223,7 @@ fn infer_transpose(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error
     Ok(Type::new(types[0].dtype, axes.iter().map(|axis| types[0].shape[*axis]).collect::<Vec<_>>()))
 }
 
-fn eval_transpose(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_transpose(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axes = attrs.sizes("axes");
     let strides = args[0].ty().strides();
     let source = |index: Vec<usize>| axes.iter().zip(&index).map(|(axis, k)| k * strides[*axis]).sum();
@@ -236,15 +236,15 @@ fn transpose_transpose(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Co
     for (k, axis) in axes.iter().enumerate() {
         inverse[*axis] = k;
     }
-    Contribution::Dense(b.row(&TRANSPOSE, Attrs::none().ints("axes", inverse), &[ct]))
+    Contribution::Dense(b.op(&TRANSPOSE, Attrs::none().ints("axes", inverse), &[ct]))
 }
 
-fn infer_reverse(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    check_axes(row, &types[0], attrs)?;
+fn infer_reverse(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    check_axes(def, &types[0], attrs)?;
     Ok(types[0].clone())
 }
 
-fn eval_reverse(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_reverse(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let (axes, strides) = (attrs.sizes("axes"), ty.strides());
     let along = |axis: usize, k: usize| if axes.contains(&axis) { ty.shape[axis] - 1 - k } else { k };
     let source = |index: Vec<usize>| (0..index.len()).map(|axis| along(axis, index[axis]) * strides[axis]).sum();
@@ -252,7 +252,7 @@ fn eval_reverse(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
 }
 
 fn transpose_reverse(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
-    Contribution::Dense(b.row(&REVERSE, attrs.clone(), &[ct]))
+    Contribution::Dense(b.op(&REVERSE, attrs.clone(), &[ct]))
 }
 
 fn pad_shape(shape: &[usize], attrs: &Attrs) -> Vec<usize> {
@@ -260,7 +260,7 @@ fn pad_shape(shape: &[usize], attrs: &Attrs) -> Vec<usize> {
     (0..shape.len()).map(|axis| shape[axis].saturating_add(low[axis]).saturating_add(high[axis])).collect()
 }
 
-fn infer_pad(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_pad(_: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let (low, high) = (attrs.sizes("low"), attrs.sizes("high"));
     if types[1] != Type::scalar(types[0].dtype) || low.len() != types[0].rank() || high.len() != types[0].rank() {
         return shape_error(format!(
@@ -271,7 +271,7 @@ fn infer_pad(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     Ok(Type::new(types[0].dtype, pad_shape(&types[0].shape, attrs)))
 }
 
-fn eval_pad(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_pad(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let (low, shape, strides) = (attrs.sizes("low"), args[0].shape(), args[0].ty().strides());
     // The number stands after the elements of the array.
     let both = join(&[args[0], args[1]], &[args[0].len() + 1]);
@@ -300,7 +300,7 @@ fn transpose_pad(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contr
 /// The sum of the cotangents of the padding.
 fn transpose_padding(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
     let padding = put(b, ct, b.zeros(&b.ty(args[0])), &attrs.sizes("low"));
-    Contribution::Dense(b.row(&SUM, Attrs::none().ints("axes", 0..b.ty(ct).rank()), &[padding]))
+    Contribution::Dense(b.op(&SUM, Attrs::none().ints("axes", 0..b.ty(ct).rank()), &[padding]))
 }
 
 fn concat_type(types: &[Type], axis: usize) -> Type {
@@ -309,9 +309,9 @@ fn concat_type(types: &[Type], axis: usize) -> Type {
     ty
 }
 
-fn infer_concat(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+fn infer_concat(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let [first, ..] = types else { return shape_error("`concat` needs an array".into()) };
-    let axis = check_axis(row, first, attrs)?;
+    let axis = check_axis(def, first, attrs)?;
     let fits = |ty: &Type| {
         ty.dtype == first.dtype
             && ty.rank() == first.rank()
@@ -323,7 +323,7 @@ fn infer_concat(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error>
     }
 }
 
-fn eval_concat(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+fn eval_concat(_: &OpDef, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axis = axis_of(attrs);
     let all = join(args, &[args.iter().map(|array| array.len()).sum()]);
     let source = |mut index: Vec<usize>| {
@@ -347,20 +347,20 @@ fn transpose_concat(b: &Builder, attrs: &Attrs, args: &[Value], k: usize, ct: Va
     Contribution::Dense(cut(b, ct, &start, &types[k].shape))
 }
 
-fn reverse_samples(row: &Row) -> Vec<Sample> {
+fn reverse_samples(def: &OpDef) -> Vec<Sample> {
     let axes = |axes: &[usize]| Attrs::none().ints("axes", axes.iter().copied());
     vec![
-        one(row, &[19], axes(&[0])),
-        one(row, &[3, 10], axes(&[1])),
-        one(row, &[2, 3, 4], axes(&[0, 2])),
-        one(row, &[1, 2], axes(&[])),
-        one(row, &[0], axes(&[0])),
+        one(def, &[19], axes(&[0])),
+        one(def, &[3, 10], axes(&[1])),
+        one(def, &[2, 3, 4], axes(&[0, 2])),
+        one(def, &[1, 2], axes(&[])),
+        one(def, &[0], axes(&[0])),
     ]
 }
 
-fn pad_samples(row: &Row) -> Vec<Sample> {
+fn pad_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |shape: &[usize], low: &[usize], high: &[usize]| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]), (Type::f64([]), row.domain[0])],
+        args: vec![(Type::f64(shape), def.domain[0]), (Type::f64([]), def.domain[0])],
         attrs: Attrs::none().ints("low", low.iter().copied()).ints("high", high.iter().copied()),
     };
     vec![
@@ -372,9 +372,9 @@ fn pad_samples(row: &Row) -> Vec<Sample> {
     ]
 }
 
-fn concat_samples(row: &Row) -> Vec<Sample> {
+fn concat_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |shapes: &[&[usize]], axis| Sample {
-        args: shapes.iter().map(|shape| (Type::f64(*shape), row.domain[0])).collect(),
+        args: shapes.iter().map(|shape| (Type::f64(*shape), def.domain[0])).collect(),
         attrs: Attrs::none().ints("axis", [axis]),
     };
     vec![
@@ -386,7 +386,7 @@ fn concat_samples(row: &Row) -> Vec<Sample> {
     ]
 }
 
-fn constant_samples(_: &Row) -> Vec<Sample> {
+fn constant_samples(_: &OpDef) -> Vec<Sample> {
     let literal = |value| Sample { args: vec![], attrs: Attrs::none().with("value", Attr::Array(value)) };
     vec![
         literal(Array::scalar(1.5)),
@@ -396,37 +396,37 @@ fn constant_samples(_: &Row) -> Vec<Sample> {
     ]
 }
 
-fn iota_samples(_: &Row) -> Vec<Sample> {
+fn iota_samples(_: &OpDef) -> Vec<Sample> {
     let sample =
         |ty, axis| Sample { args: vec![], attrs: Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]) };
     vec![sample(Type::f64([5]), 0), sample(Type::new(DType::I64, [3, 4]), 1), sample(Type::new(DType::I64, [3, 4]), 0)]
 }
 
 /// One f64 argument of a shape.
-pub(super) fn one(row: &Row, shape: &[usize], attrs: Attrs) -> Sample {
-    Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs }
+pub(super) fn one(def: &OpDef, shape: &[usize], attrs: Attrs) -> Sample {
+    Sample { args: vec![(Type::f64(shape), def.domain[0])], attrs }
 }
 
-fn broadcast_samples(row: &Row) -> Vec<Sample> {
+fn broadcast_samples(def: &OpDef) -> Vec<Sample> {
     let attrs = |shape: &[usize], axes: &[usize]| {
         Attrs::none().ints("shape", shape.iter().copied()).ints("axes", axes.iter().copied())
     };
     vec![
-        one(row, &[], attrs(&[4], &[])),
-        one(row, &[3], attrs(&[2, 3], &[1])),
-        one(row, &[2], attrs(&[2, 3], &[0])),
-        one(row, &[2, 4], attrs(&[2, 3, 4], &[0, 2])),
+        one(def, &[], attrs(&[4], &[])),
+        one(def, &[3], attrs(&[2, 3], &[1])),
+        one(def, &[2], attrs(&[2, 3], &[0])),
+        one(def, &[2, 4], attrs(&[2, 3, 4], &[0, 2])),
     ]
 }
 
-fn reshape_samples(row: &Row) -> Vec<Sample> {
+fn reshape_samples(def: &OpDef) -> Vec<Sample> {
     let attrs = |shape: &[usize]| Attrs::none().ints("shape", shape.iter().copied());
-    vec![one(row, &[2, 6], attrs(&[3, 4])), one(row, &[6], attrs(&[1, 6, 1])), one(row, &[1, 1], attrs(&[]))]
+    vec![one(def, &[2, 6], attrs(&[3, 4])), one(def, &[6], attrs(&[1, 6, 1])), one(def, &[1, 1], attrs(&[]))]
 }
 
-fn transpose_samples(row: &Row) -> Vec<Sample> {
+fn transpose_samples(def: &OpDef) -> Vec<Sample> {
     vec![
-        one(row, &[2, 3], Attrs::none().ints("axes", [1, 0])),
-        one(row, &[2, 3, 4], Attrs::none().ints("axes", [2, 0, 1])),
+        one(def, &[2, 3], Attrs::none().ints("axes", [1, 0])),
+        one(def, &[2, 3, 4], Attrs::none().ints("axes", [2, 0, 1])),
     ]
 }

@@ -8,17 +8,17 @@ use super::gather::TAKE_ALONG_AXIS;
 use super::ops;
 use super::scan::{along_samples, infer_along};
 use super::shape::view;
-use crate::ir::{Attrs, By, DType, Lowering, Routine, Row, Rule, Run, Slice, SliceMut, Type, View};
+use crate::ir::{Attrs, By, DType, Lowering, OpDef, Routine, Rule, Run, Slice, SliceMut, Type, View};
 
 ops! {
     /// Elements in ascending order along an axis; NaNs last. The derivative follows the permutation of the stable order.
-    SORT = Row { rule: tangent(|b, attrs, args, _, d| b.row(&TAKE_ALONG_AXIS, attrs.clone(), &[given(d), b.row(&ARGSORT, attrs.clone(), &[args[0]])])), ..sorting("sort", sort) };
+    SORT = OpDef { rule: tangent(|b, attrs, args, _, d| b.op(&TAKE_ALONG_AXIS, attrs.clone(), &[given(d), b.op(&ARGSORT, attrs.clone(), &[args[0]])])), ..sorting("sort", sort) };
     /// The indices along an axis that bring elements in ascending order; NaNs last, equal elements in the order they had.
-    ARGSORT = Row { infer: |row, types, attrs| infer_along(row, types, attrs).map(|ty| Type::new(DType::I64, ty.shape)), rule: Rule::Zero, ..sorting("argsort", argsort) };
+    ARGSORT = OpDef { infer: |row, types, attrs| infer_along(row, types, attrs).map(|ty| Type::new(DType::I64, ty.shape)), rule: Rule::Zero, ..sorting("argsort", argsort) };
 }
 
-const fn sorting(name: &'static str, run: Run) -> Row {
-    Row {
+const fn sorting(name: &'static str, run: Run) -> OpDef {
+    OpDef {
         attrs: &["axis"],
         infer: infer_along,
         eval: routine,

@@ -5,7 +5,7 @@
 
 use super::edit::Editor;
 use super::functions::edit;
-use crate::ir::{Attrs, Inst, Op, Program, Row, Type, Value};
+use crate::ir::{Attrs, Inst, Op, OpDef, Program, Type, Value};
 use crate::ops;
 
 /// Makes additions of updates that add to their window. A difference becomes the sum with the negative.
@@ -14,10 +14,10 @@ pub fn accumulate(program: &mut Program) -> bool {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(row, attrs) if *row == &ops::UPDATE => {
+                Op::Def(def, attrs) if *def == &ops::UPDATE => {
                     update(&mut editor, inst, attrs, function.ty(inst.results[0]))
                 }
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
+                Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
         editor.finish()
@@ -31,19 +31,14 @@ fn update(editor: &mut Editor<'_>, inst: &Inst, attrs: &Attrs, ty: &Type) {
     let mut value = added;
     if sign == Sign::Minus {
         let ty = editor.ty(value).clone();
-        value = editor.row(&ops::NEG, Attrs::none(), vec![value], ty, &inst.pos);
+        value = editor.op(&ops::NEG, Attrs::none(), vec![value], ty, &inst.pos);
     }
     if *editor.ty(value) != window {
-        value = editor.row(
-            &ops::RESHAPE,
-            Attrs::none().ints("shape", window.shape.clone()),
-            vec![value],
-            window,
-            &inst.pos,
-        );
+        value =
+            editor.op(&ops::RESHAPE, Attrs::none().ints("shape", window.shape.clone()), vec![value], window, &inst.pos);
     }
     let operands = [&[args[0], value], &args[2..]].concat();
-    let result = editor.row(&ops::ADD_AT, attrs.clone(), operands, ty.clone(), &inst.pos);
+    let result = editor.op(&ops::ADD_AT, attrs.clone(), operands, ty.clone(), &inst.pos);
     editor.bind(inst.results[0], result);
 }
 
@@ -60,7 +55,7 @@ fn added(editor: &Editor<'_>, attrs: &Attrs, args: &[Value]) -> Option<(Value, S
     if !(dtype.is_float() || dtype.is_integer()) {
         return None;
     }
-    let is = |known: &Row| row == known;
+    let is = |known: &OpDef| row == known;
     match terms {
         [x, y] if is(&ops::ADD) && is_window(editor, *x, attrs, args) => Some((*y, Sign::Plus)),
         [x, y] if is(&ops::ADD) && is_window(editor, *y, attrs, args) => Some((*x, Sign::Plus)),

@@ -11,7 +11,7 @@
 
 use super::{reorder, unroll};
 use crate::ir::{
-    Composed, CustomRule, FuncId, Function, Inst, Lowering, Op, Part, Program, Reduction, Row, Scalar, Value, Write,
+    Composed, CustomRule, FuncId, Function, Inst, Lowering, Op, OpDef, Part, Program, Reduction, Scalar, Value, Write,
 };
 use crate::ops::{ADD, MUL, NEG, SUB, SUM};
 
@@ -62,7 +62,7 @@ fn mark(program: &mut Program, marked: &[Vec<bool>]) {
     let insts =
         program.functions.iter_mut().zip(marked).flat_map(|(function, marked)| function.insts.iter_mut().zip(marked));
     for (inst, _) in insts.filter(|(_, marked)| **marked) {
-        if let Op::Row(_, attrs) = &mut inst.op {
+        if let Op::Def(_, attrs) = &mut inst.op {
             *attrs = std::mem::take(attrs).exact();
         }
     }
@@ -75,11 +75,11 @@ fn all(program: &Program) -> Vec<Vec<bool>> {
 }
 
 /// The row, where it is one of floats that a pass could round otherwise.
-fn rounded(function: &Function, inst: &Inst) -> Option<&'static Row> {
+fn rounded(function: &Function, inst: &Inst) -> Option<&'static OpDef> {
     match &inst.op {
-        Op::Row(row, _) => {
-            let known = [&ADD, &SUB, &MUL, &SUM].contains(row);
-            (known && function.ty(inst.results[0]).dtype.is_float()).then_some(row)
+        Op::Def(def, _) => {
+            let known = [&ADD, &SUB, &MUL, &SUM].contains(def);
+            (known && function.ty(inst.results[0]).dtype.is_float()).then_some(def)
         }
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
@@ -139,9 +139,9 @@ impl<'f> Products<'f> {
         let inst = &self.function.insts[self.definitions[term.0 as usize]?];
         let uses = self.uses[term.0 as usize];
         match &inst.op {
-            Op::Row(row, _) if **row == MUL => Some(uses),
-            Op::Row(row, _) if **row == NEG => self.uses_of_product(inst.args[0]).map(|inner| uses.max(inner)),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(def, _) if **def == MUL => Some(uses),
+            Op::Def(def, _) if **def == NEG => self.uses_of_product(inst.args[0]).map(|inner| uses.max(inner)),
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
 }
@@ -197,13 +197,13 @@ impl<'p> Flow<'p> {
         let params = |id: FuncId| (id, &program.function(id).params[..]);
         let ends = |id: FuncId| (id, &program.function(id).results[..]);
         match &inst.op {
-            Op::Row(row, _) if **row == MUL => {
+            Op::Def(def, _) if **def == MUL => {
                 self.products.push(self.first[usize::from(id)] + inst.results[0].0 as usize)
             }
-            Op::Row(row, _) if passes_elements(row.lowering) => {
+            Op::Def(def, _) if passes_elements(def.lowering) => {
                 inst.args.iter().for_each(|v| self.goes((id, &[*v]), results));
             }
-            Op::Row(..) => {}
+            Op::Def(..) => {}
             Op::If(_) => {
                 bodies.iter().for_each(|body| self.goes((id, &inst.args[1..]), params(*body)));
                 bodies.iter().for_each(|body| self.goes(ends(*body), results));
@@ -260,7 +260,7 @@ fn passes_elements(lowering: Lowering) -> bool {
         Lowering::Write(write) | Lowering::Scatter(_, write) => matches!(write, Write::Set | Write::Max | Write::Min),
         Lowering::Reduce(reduction) => matches!(reduction, Reduction::Max | Reduction::Min),
         Lowering::Composed(composed) => matches!(composed, Composed::Pad | Composed::Concat | Composed::First),
-        Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Dot | Lowering::Line(_) => false,
+        Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Dot | Lowering::Scan(_) => false,
         Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     }
 }

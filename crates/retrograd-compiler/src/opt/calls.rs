@@ -49,7 +49,7 @@ fn inline(program: &mut Program, chosen: fn(&CallOp) -> bool) -> bool {
                     let results = editor.inline(out.function(call.body), &editor.values(&inst.args));
                     editor.bind_all(inst, &results);
                 }
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
+                Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
         editor.finish()

@@ -36,10 +36,10 @@ fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp
         let mut args = vec![results[*result], zeros];
         for start in starts {
             let (row, attrs) = literal(Array::int(*start));
-            args.push(editor.row(row, attrs, vec![], Type::scalar(DType::I64), &inst.pos));
+            args.push(editor.op(row, attrs, vec![], Type::scalar(DType::I64), &inst.pos));
         }
         let ty = editor.ty(results[*result]).clone();
-        let end = editor.row(&UPDATE, attrs.clone(), args, ty, &inst.pos);
+        let end = editor.op(&UPDATE, attrs.clone(), args, ty, &inst.pos);
         editor.bind(inst.results[*result], end);
     }
 }
@@ -63,10 +63,10 @@ impl Clearing {
     fn of(bwd: &Function, param: Value, result: usize) -> Option<Clearing> {
         let end = bwd.results[result];
         let inst = bwd.insts.iter().position(|inst| inst.results.contains(&end))?;
-        let Op::Row(row, attrs) = &bwd.insts[inst].op else { return None };
+        let Op::Def(def, attrs) = &bwd.insts[inst].op else { return None };
         let reads =
             bwd.insts.iter().flat_map(|inst| &inst.args).chain(&bwd.results).filter(|read| **read == end).count();
-        if **row != UPDATE || reads != 1 {
+        if **def != UPDATE || reads != 1 {
             return None;
         }
         let [base, zeros, starts @ ..] = bwd.insts[inst].args.as_slice() else { return None };
@@ -90,11 +90,11 @@ impl Clearing {
 fn number(function: &Function, value: Value) -> Option<Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
     match &inst.op {
-        Op::Row(row, attrs) if **row == CONSTANT => {
+        Op::Def(def, attrs) if **def == CONSTANT => {
             Some(attrs.array("value").clone()).filter(|value| value.ty().rank() == 0)
         }
-        Op::Row(row, _) if **row == BROADCAST => number(function, inst.args[0]),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(def, _) if **def == BROADCAST => number(function, inst.args[0]),
+        Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
@@ -113,7 +113,7 @@ fn cleared(bwd: &Function, clearings: &[Clearing]) -> Function {
         let zeros = b.broadcast(b.constant(zero.clone()), &window.shape, &[]);
         let base = map[param.0 as usize].expect("parameters are bound");
         let args: Vec<Value> = [base, zeros].into_iter().chain(starts.iter().map(|start| b.int(*start))).collect();
-        map[param.0 as usize] = Some(b.row(&UPDATE, attrs.clone(), &args));
+        map[param.0 as usize] = Some(b.op(&UPDATE, attrs.clone(), &args));
     }
     let stays = |k: &usize| clearings.iter().all(|clearing| clearing.inst != *k);
     for inst in (0..bwd.insts.len()).filter(stays).map(|k| &bwd.insts[k]) {

@@ -8,7 +8,7 @@
 use super::edit::Editor;
 use super::functions::edit;
 use super::simplify_in_place;
-use crate::ir::{Attrs, Inst, Op, Program, Row, Value};
+use crate::ir::{Attrs, Inst, Op, OpDef, Program, Value};
 use crate::ops::{ADD, FMA, MUL, NEG, SUB};
 
 /// The Program with every product that is added or subtracted contracted where the sum is not exact, of two products
@@ -56,9 +56,9 @@ impl Sign {
 /// The signs of the two terms of a sum or difference of floats that may be rounded otherwise.
 fn sum_of(inst: &Inst, is_float: bool) -> Option<[Sign; 2]> {
     match &inst.op {
-        Op::Row(row, attrs) if is_float && **row == ADD && !attrs.is_exact() => Some([Sign::Plus, Sign::Plus]),
-        Op::Row(row, attrs) if is_float && **row == SUB && !attrs.is_exact() => Some([Sign::Plus, Sign::Minus]),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(def, attrs) if is_float && **def == ADD && !attrs.is_exact() => Some([Sign::Plus, Sign::Plus]),
+        Op::Def(def, attrs) if is_float && **def == SUB && !attrs.is_exact() => Some([Sign::Plus, Sign::Minus]),
+        Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
@@ -103,7 +103,7 @@ fn signed(editor: &mut Editor<'_>, inst: &Inst, value: Value, sign: Sign) -> Val
 }
 
 /// A row of the type of the first argument, at the line of the sum.
-fn place(editor: &mut Editor<'_>, inst: &Inst, row: &'static Row, args: Vec<Value>) -> Value {
+fn place(editor: &mut Editor<'_>, inst: &Inst, def: &'static OpDef, args: Vec<Value>) -> Value {
     let ty = editor.ty(args[0]).clone();
-    editor.row(row, Attrs::none(), args, ty, &inst.pos)
+    editor.op(def, Attrs::none(), args, ty, &inst.pos)
 }

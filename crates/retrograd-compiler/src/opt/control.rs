@@ -13,7 +13,7 @@ pub fn control(program: &mut Program) -> bool {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(..) | Op::Call(_) => editor.copy(inst),
+                Op::Def(..) | Op::Call(_) => editor.copy(inst),
                 Op::If(op) => rewrite_if(out, &mut editor, inst, op),
                 Op::For(op) => rewrite_for(out, &mut editor, inst, op),
                 Op::While(op) => rewrite_while(out, &mut editor, inst, op),
@@ -117,8 +117,8 @@ fn rewrite_while(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &W
 fn literal_result(function: &Function) -> Option<&Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&function.results[0]))?;
     match &inst.op {
-        Op::Row(row, attrs) if row.lowering == Lowering::Constant => Some(attrs.array("value")),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(def, attrs) if def.lowering == Lowering::Constant => Some(attrs.array("value")),
+        Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
@@ -270,7 +270,7 @@ fn receive(body: &mut Function, fates: &[Fate], offset: usize, pos: &Pos) {
 fn define(body: &mut Function, insts: &mut Vec<Inst>, param: Value, number: &Array, pos: &Pos) {
     let shape = body.ty(param).shape.clone();
     let mut push = |(row, attrs), args, result| {
-        insts.push(Inst { op: Op::Row(row, attrs), args, results: vec![result], pos: pos.clone() })
+        insts.push(Inst { op: Op::Def(row, attrs), args, results: vec![result], pos: pos.clone() })
     };
     if shape.is_empty() {
         return push(literal(number.clone()), vec![], param);

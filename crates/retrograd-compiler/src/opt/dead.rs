@@ -77,7 +77,7 @@ impl<'p> Slicer<'p> {
             if !self.is_live(inst, &used) {
                 continue;
             }
-            if let Op::Row(..) = &inst.op {
+            if let Op::Def(..) = &inst.op {
                 inst.args.iter().for_each(|v| used[v.0 as usize] = true);
                 continue;
             }
@@ -108,7 +108,7 @@ impl<'p> Slicer<'p> {
     /// What a live instruction keeps when these of its results are read.
     fn keep(&mut self, inst: &Inst, results: Vec<bool>) -> Kept {
         match &inst.op {
-            Op::Row(..) => Kept { args: vec![true; inst.args.len()], results: vec![true; results.len()] },
+            Op::Def(..) => Kept { args: vec![true; inst.args.len()], results: vec![true; results.len()] },
             Op::If(op) => self.keep_if(op, results),
             Op::For(op) => self.keep_for(op, results),
             Op::While(op) => self.keep_while(op, results),
@@ -190,7 +190,7 @@ impl<'p> Slicer<'p> {
             if !self.is_live(inst, &used) {
                 continue;
             }
-            if let Op::Row(..) = &inst.op {
+            if let Op::Def(..) = &inst.op {
                 editor.copy(inst);
                 continue;
             }
@@ -218,7 +218,7 @@ impl<'p> Slicer<'p> {
     fn slice_op(&mut self, op: &Op, kept: &Kept) -> Op {
         let Kept { args, results } = kept;
         match op {
-            Op::Row(row, attrs) => Op::Row(row, attrs.clone()),
+            Op::Def(def, attrs) => Op::Def(def, attrs.clone()),
             Op::If(op) => Op::If(IfOp {
                 then_body: self.slice(op.then_body, results, &args[1..]),
                 else_body: self.slice(op.else_body, results, &args[1..]),

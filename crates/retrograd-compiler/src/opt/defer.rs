@@ -51,8 +51,8 @@ fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp
     for (sums, start) in sums.iter().zip(starts) {
         let ty = editor.ty(start).clone();
         let axes = Attrs::none().ints("axes", 0..shape.len());
-        let sum = editor.row(&SUM, axes, vec![results[sums.result]], ty.clone(), &inst.pos);
-        let total = editor.row(&ADD, Attrs::none(), vec![start, sum], ty, &inst.pos);
+        let sum = editor.op(&SUM, axes, vec![results[sums.result]], ty.clone(), &inst.pos);
+        let total = editor.op(&ADD, Attrs::none(), vec![start, sum], ty, &inst.pos);
         editor.bind(inst.results[sums.result], total);
     }
 }
@@ -86,13 +86,13 @@ impl Sums {
         }
         let Some(k) = bwd.insts.iter().position(|inst| inst.results.contains(&value)) else { return false };
         let inst = &bwd.insts[k];
-        let Op::Row(row, attrs) = &inst.op else { return false };
+        let Op::Def(def, attrs) = &inst.op else { return false };
         self.insts.push(k);
         if attrs.is_exact() || !is_read_once(bwd, value) {
             false
-        } else if **row == ADD {
+        } else if **def == ADD {
             inst.args.iter().all(|arg| self.collect(bwd, *arg))
-        } else if **row == SUM && attrs.sizes("axes").len() == bwd.ty(inst.args[0]).rank() {
+        } else if **def == SUM && attrs.sizes("axes").len() == bwd.ty(inst.args[0]).rank() {
             self.terms.push(inst.args[0]);
             bwd.ty(inst.args[0]).rank() > 0
         } else {
@@ -111,9 +111,9 @@ fn is_read_once(function: &Function, value: Value) -> bool {
 fn is_pointwise(function: &Function, shape: &[usize], without: &BTreeSet<usize>) -> bool {
     let fits = |value: &Value| function.ty(*value).rank() == 0 || function.ty(*value).shape == shape;
     let computes = |inst: &Inst| match &inst.op {
-        Op::Row(row, _) if row.lowering == Lowering::Constant => function.ty(inst.results[0]).rank() == 0,
-        Op::Row(row, _) => {
-            let alike = row.lowering.is_elementwise() || row.lowering == Lowering::View(View::Broadcast);
+        Op::Def(def, _) if def.lowering == Lowering::Constant => function.ty(inst.results[0]).rank() == 0,
+        Op::Def(def, _) => {
+            let alike = def.lowering.is_elementwise() || def.lowering == Lowering::View(View::Broadcast);
             alike && inst.args.iter().chain(&inst.results).all(fits)
         }
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
@@ -134,7 +134,7 @@ fn deferred(mut bwd: Function, sums: &[Sums], gone: &BTreeSet<usize>, shape: &[u
             bwd.types.push(bwd.ty(*term).clone());
             let args = vec![total, *term];
             bwd.insts.push(Inst {
-                op: Op::Row(&ADD, Attrs::none()),
+                op: Op::Def(&ADD, Attrs::none()),
                 args,
                 results: vec![result],
                 pos: inst.pos.clone(),

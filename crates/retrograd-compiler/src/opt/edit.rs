@@ -1,6 +1,6 @@
 //! A function rewritten instruction by instruction, with the definitions of its new values at hand.
 
-use crate::ir::{Array, Attr, Attrs, Function, Inst, Lowering, Op, Pos, Row, Type, Value, View};
+use crate::ir::{Array, Attr, Attrs, Function, Inst, Lowering, Op, OpDef, Pos, Type, Value, View};
 use crate::ops::{BROADCAST, CONSTANT};
 
 /// The old function, the new one so far, and which new value stands for each old one.
@@ -67,18 +67,18 @@ impl<'f> Editor<'f> {
     }
 
     /// A new instruction of the op table.
-    pub(super) fn row(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Value>, ty: Type, pos: &Pos) -> Value {
-        self.push(Op::Row(row, attrs), args, vec![ty], pos)[0]
+    pub(super) fn op(&mut self, def: &'static OpDef, attrs: Attrs, args: Vec<Value>, ty: Type, pos: &Pos) -> Value {
+        self.push(Op::Def(def, attrs), args, vec![ty], pos)[0]
     }
 
     /// An array of this shape whose elements are all this number.
     pub(super) fn full(&mut self, number: Array, shape: &[usize], pos: &Pos) -> Value {
         let (literal, repeat) = (literal(number.clone()), repeat(shape));
-        let scalar = self.row(literal.0, literal.1, vec![], number.ty(), pos);
+        let scalar = self.op(literal.0, literal.1, vec![], number.ty(), pos);
         if shape.is_empty() {
             return scalar;
         }
-        self.row(repeat.0, repeat.1, vec![scalar], Type::new(number.dtype(), shape), pos)
+        self.op(repeat.0, repeat.1, vec![scalar], Type::new(number.dtype(), shape), pos)
     }
 
     /// An old instruction as it is.
@@ -170,10 +170,10 @@ impl<'f> Editor<'f> {
     }
 
     /// The row, attributes and arguments that define a new value, where it is the result of a row.
-    pub(super) fn definition(&self, value: Value) -> Option<(&'static Row, &Attrs, &[Value])> {
+    pub(super) fn definition(&self, value: Value) -> Option<(&'static OpDef, &Attrs, &[Value])> {
         let inst = &self.insts()[self.definitions[value.0 as usize]?];
         match &inst.op {
-            Op::Row(row, attrs) => Some((row, attrs, &inst.args)),
+            Op::Def(def, attrs) => Some((def, attrs, &inst.args)),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
@@ -201,7 +201,7 @@ impl<'f> Editor<'f> {
             | Lowering::Scatter(..)
             | Lowering::Reduce(_)
             | Lowering::Dot
-            | Lowering::Line(_)
+            | Lowering::Scan(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
             | Lowering::Factored(..)
@@ -263,16 +263,16 @@ fn same_control(a: &Op, b: &Op) -> bool {
         (Op::While(a), Op::While(b)) => a == b,
         (Op::Unwind(a), Op::Unwind(b)) => a == b,
         (Op::Call(a), Op::Call(b)) => a == b,
-        (Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_), _) => false,
+        (Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_), _) => false,
     }
 }
 
 /// Row and attributes of a literal.
-pub(super) fn literal(value: Array) -> (&'static Row, Attrs) {
+pub(super) fn literal(value: Array) -> (&'static OpDef, Attrs) {
     (&CONSTANT, Attrs::none().with("value", Attr::Array(value)))
 }
 
 /// Row and attributes of a scalar repeated.
-pub(super) fn repeat(shape: &[usize]) -> (&'static Row, Attrs) {
+pub(super) fn repeat(shape: &[usize]) -> (&'static OpDef, Attrs) {
     (&BROADCAST, Attrs::none().ints("shape", shape.iter().copied()).ints("axes", []))
 }

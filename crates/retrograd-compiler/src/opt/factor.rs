@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::edit::Editor;
 use super::functions::edit_unwinds;
 use crate::ir::{
-    Array, Attrs, Builder, DType, Element, Function, IfOp, Inst, Op, Pos, Program, Row, Type, UnwindOp, Value,
+    Array, Attrs, Builder, DType, Element, Function, IfOp, Inst, Op, OpDef, Pos, Program, Type, UnwindOp, Value,
     each_element,
 };
 use crate::ops::{ABS, ADD, AND, GE, LE, MUL, NEG, SUB};
@@ -136,16 +136,16 @@ impl<'f> Forms<'f> {
 
     /// The form of the result of an instruction that depends on cotangents.
     fn of_row(&mut self, inst: &Inst) -> Option<Form> {
-        let Op::Row(row, attrs) = &inst.op else { return None };
+        let Op::Def(def, attrs) = &inst.op else { return None };
         if attrs.is_exact() || *self.editor.old_ty(inst.results[0]) != self.ty {
             return None;
         }
         let forms: Vec<Form> = inst.args.iter().map(|v| self.of(*v)).collect::<Option<_>>()?;
         let pos = &inst.pos;
         match forms.as_slice() {
-            [form] if **row == NEG => Some(self.each(form, |forms, value| forms.row(&NEG, &[value], pos))),
-            [left, right] if **row == ADD || **row == SUB => Some(self.both(left, right, row, pos)),
-            [left, right] if **row == MUL => {
+            [form] if **def == NEG => Some(self.each(form, |forms, value| forms.op(&NEG, &[value], pos))),
+            [left, right] if **def == ADD || **def == SUB => Some(self.both(left, right, def, pos)),
+            [left, right] if **def == MUL => {
                 let depends = inst.args.iter().map(|v| self.waits[v.0 as usize].is_some()).collect::<Vec<_>>();
                 match (depends[0], depends[1]) {
                     (true, false) => self.scaled(left, right.rest?, pos),
@@ -167,7 +167,7 @@ impl<'f> Forms<'f> {
             Some(_) | None => {}
         }
         let mut scaled =
-            self.each(form, |forms, value| if value == forms.one { by } else { forms.row(&MUL, &[value, by], pos) });
+            self.each(form, |forms, value| if value == forms.one { by } else { forms.op(&MUL, &[value, by], pos) });
         scaled.guards.append(&mut guards);
         Some(scaled)
     }
@@ -178,10 +178,10 @@ impl<'f> Forms<'f> {
     }
 
     /// A sum or difference.
-    fn both(&mut self, left: &Form, right: &Form, row: &'static Row, pos: &Pos) -> Form {
+    fn both(&mut self, left: &Form, right: &Form, def: &'static OpDef, pos: &Pos) -> Form {
         let mut part = |left: Option<Value>, right: Option<Value>| match (left, right) {
-            (Some(left), Some(right)) => Some(self.row(row, &[left, right], pos)),
-            (None, Some(right)) if *row == SUB => Some(self.row(&NEG, &[right], pos)),
+            (Some(left), Some(right)) => Some(self.op(def, &[left, right], pos)),
+            (None, Some(right)) if *def == SUB => Some(self.op(&NEG, &[right], pos)),
             (left, right) => left.or(right),
         };
         let factors = left.factors.iter().zip(&right.factors).map(|(left, right)| part(*left, *right)).collect();
@@ -292,7 +292,7 @@ impl<'f> Forms<'f> {
 
     fn holds(&mut self, guard: Guard) -> Value {
         let (Guard::Within(value) | Guard::AtMostOne(value)) = guard;
-        let magnitude = self.row(&ABS, &[value], &self.pos.clone());
+        let magnitude = self.op(&ABS, &[value], &self.pos.clone());
         let (least, most) = range(self.ty.dtype);
         match guard {
             Guard::Within(_) => {
@@ -308,12 +308,12 @@ impl<'f> Forms<'f> {
         self.editor.full(Array::number(self.ty.dtype, number), &[], &self.pos.clone())
     }
 
-    fn truth(&mut self, row: &'static Row, left: Value, right: Value) -> Value {
-        self.editor.row(row, Attrs::none(), vec![left, right], Type::scalar(DType::Bool), &self.pos.clone())
+    fn truth(&mut self, def: &'static OpDef, left: Value, right: Value) -> Value {
+        self.editor.op(def, Attrs::none(), vec![left, right], Type::scalar(DType::Bool), &self.pos.clone())
     }
 
-    fn row(&mut self, row: &'static Row, args: &[Value], pos: &Pos) -> Value {
-        let value = self.editor.row(row, Attrs::none(), args.to_vec(), self.ty.clone(), pos);
+    fn op(&mut self, def: &'static OpDef, args: &[Value], pos: &Pos) -> Value {
+        let value = self.editor.op(def, Attrs::none(), args.to_vec(), self.ty.clone(), pos);
         self.made.insert(value);
         value
     }

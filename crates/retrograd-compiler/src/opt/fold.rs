@@ -6,7 +6,7 @@
 
 use super::edit::{Editor, literal, repeat};
 use super::functions::edit;
-use crate::ir::{Array, Attrs, Data, Element, Inst, Lowering, Op, Program, Row, Type, Value, View, each_element};
+use crate::ir::{Array, Attrs, Data, Element, Inst, Lowering, Op, OpDef, Program, Type, Value, View, each_element};
 use crate::ops;
 
 /// Folds constants and applies identities.
@@ -15,7 +15,7 @@ pub fn fold(program: &mut Program) -> bool {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(row, attrs) => fold_row(&mut editor, inst, row, attrs, function.ty(inst.results[0])),
+                Op::Def(def, attrs) => fold_row(&mut editor, inst, def, attrs, function.ty(inst.results[0])),
                 Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
@@ -26,20 +26,20 @@ pub fn fold(program: &mut Program) -> bool {
 /// Literals of more elements are not made: code is not the place for data.
 const LITERAL_ELEMENTS: usize = 16;
 
-fn fold_row(editor: &mut Editor<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, ty: &Type) {
+fn fold_row(editor: &mut Editor<'_>, inst: &Inst, def: &'static OpDef, attrs: &Attrs, ty: &Type) {
     let args = editor.values(&inst.args);
-    let new = match becomes(&Site { editor, row, attrs, args: &args, ty }) {
+    let new = match becomes(&Site { editor, def, attrs, args: &args, ty }) {
         None => return editor.copy(inst),
         Some(Becomes::Value(value)) => value,
-        Some(Becomes::Row(row, attrs, args)) => {
-            let value = editor.row(row, attrs, args, ty.clone(), &inst.pos);
+        Some(Becomes::Op(def, attrs, args)) => {
+            let value = editor.op(def, attrs, args, ty.clone(), &inst.pos);
             return editor.bind(inst.results[0], value);
         }
-        Some(Becomes::Transposed(row, attrs, args, axes)) => {
+        Some(Becomes::Transposed(def, attrs, args, axes)) => {
             let mut shape = ty.shape.clone();
             axes.iter().zip(&ty.shape).for_each(|(axis, extent)| shape[*axis] = *extent);
-            let value = editor.row(row, attrs, args, Type::new(ty.dtype, shape), &inst.pos);
-            editor.row(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), vec![value], ty.clone(), &inst.pos)
+            let value = editor.op(def, attrs, args, Type::new(ty.dtype, shape), &inst.pos);
+            editor.op(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), vec![value], ty.clone(), &inst.pos)
         }
         Some(Becomes::Number(number)) => editor.full(number, &ty.shape, &inst.pos),
     };
@@ -49,7 +49,7 @@ fn fold_row(editor: &mut Editor<'_>, inst: &Inst, row: &'static Row, attrs: &Att
 /// A row about to be placed, over new values.
 struct Site<'a, 'f> {
     editor: &'a Editor<'f>,
-    row: &'static Row,
+    def: &'static OpDef,
     attrs: &'a Attrs,
     args: &'a [Value],
     ty: &'a Type,
@@ -60,19 +60,19 @@ enum Becomes {
     /// A value that is there.
     Value(Value),
     /// Another row.
-    Row(&'static Row, Attrs, Vec<Value>),
+    Op(&'static OpDef, Attrs, Vec<Value>),
     /// Another row, and its axes in another order.
-    Transposed(&'static Row, Attrs, Vec<Value>, Vec<usize>),
+    Transposed(&'static OpDef, Attrs, Vec<Value>, Vec<usize>),
     /// This number, everywhere.
     Number(Array),
 }
 
 /// The last of a chain of rewrites; each goes to an earlier value or to a simpler row, so the chain ends.
 fn becomes(site: &Site<'_, '_>) -> Option<Becomes> {
-    let laws = REWRITES.iter().filter(|rewrite| rewrite.row == site.row);
+    let laws = REWRITES.iter().filter(|rewrite| rewrite.def == site.def);
     let next = constant(site).or_else(|| laws.into_iter().find_map(|rewrite| (rewrite.apply)(site)))?;
     match &next {
-        Becomes::Row(row, attrs, args) => Some(becomes(&Site { row, attrs, args, ..*site }).unwrap_or(next)),
+        Becomes::Op(def, attrs, args) => Some(becomes(&Site { def, attrs, args, ..*site }).unwrap_or(next)),
         Becomes::Value(_) | Becomes::Transposed(..) | Becomes::Number(_) => Some(next),
     }
 }
@@ -88,39 +88,39 @@ fn has_nan(array: &Array) -> bool {
 
 /// A row over constants is its own evaluation, unless that faults: then the run shall.
 fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
-    let &Site { editor, row, attrs, args, ty } = site;
-    if args.is_empty() || row.lowering == Lowering::Probe || row.lowering.is_host() {
+    let &Site { editor, def, attrs, args, ty } = site;
+    if args.is_empty() || def.lowering == Lowering::Probe || def.lowering.is_host() {
         return None;
     }
     // Elementwise: f of the numbers a, b, … repeated is f(a, b, …) repeated.
-    if matches!(row.lowering, Lowering::Map(_) | Lowering::Convert) {
+    if matches!(def.lowering, Lowering::Map(_) | Lowering::Convert) {
         let numbers = args.iter().map(|v| editor.number(*v)).collect::<Option<Vec<Array>>>();
         if let Some(numbers) = numbers {
             let numbers: Vec<&Array> = numbers.iter().collect();
-            let value = (row.eval)(row, &numbers, attrs, &Type::scalar(ty.dtype)).ok();
+            let value = (def.eval)(def, &numbers, attrs, &Type::scalar(ty.dtype)).ok();
             return value.filter(|value| !has_nan(value)).map(Becomes::Number);
         }
     }
     // Repeated numbers stay as they are: they are free in fused loops.
-    if row.lowering == Lowering::View(View::Broadcast) || ty.elements() > LITERAL_ELEMENTS {
+    if def.lowering == Lowering::View(View::Broadcast) || ty.elements() > LITERAL_ELEMENTS {
         return None;
     }
     let literals = args.iter().map(|v| editor.literal(*v)).collect::<Option<Vec<&Array>>>()?;
-    let value = (row.eval)(row, &literals, attrs, ty).ok().filter(|value| !has_nan(value))?;
-    let (row, attrs) = literal(value);
-    Some(Becomes::Row(row, attrs, vec![]))
+    let value = (def.eval)(def, &literals, attrs, ty).ok().filter(|value| !has_nan(value))?;
+    let (def, attrs) = literal(value);
+    Some(Becomes::Op(def, attrs, vec![]))
 }
 
 /// One identity of a row.
 struct Rewrite {
-    row: &'static Row,
+    def: &'static OpDef,
     #[allow(dead_code, reason = "the law is for the reader and the tests")]
     law: &'static str,
     apply: fn(&Site<'_, '_>) -> Option<Becomes>,
 }
 
-const fn law(row: &'static Row, law: &'static str, apply: fn(&Site<'_, '_>) -> Option<Becomes>) -> Rewrite {
-    Rewrite { row, law, apply }
+const fn law(def: &'static OpDef, law: &'static str, apply: fn(&Site<'_, '_>) -> Option<Becomes>) -> Rewrite {
+    Rewrite { def, law, apply }
 }
 
 /// Every identity, row by row.
@@ -145,7 +145,7 @@ static REWRITES: &[Rewrite] = &[
     law(&ops::SELECT, "select(false, x, y) = y", |s| s.holds(0, false).then(|| Becomes::Value(s.args[2]))),
     law(&ops::SELECT, "select(p, x, x) = x", |s| s.second_if(s.args[1] == s.args[2])),
     law(&ops::CHECK, "check(all x) = check(x)", |s| {
-        s.inner(&ops::ALL).map(|(_, x)| Becomes::Row(s.row, s.attrs.clone(), x.to_vec()))
+        s.inner(&ops::ALL).map(|(_, x)| Becomes::Op(s.def, s.attrs.clone(), x.to_vec()))
     }),
     law(&ops::CONVERT, "x to its own type = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
     law(&ops::CONSTANT, "a literal of one number = that number, repeated", uniform_literal),
@@ -201,9 +201,9 @@ impl<'a> Site<'a, '_> {
     }
 
     /// Attributes and arguments of the row that defines the first argument, if it is this one.
-    fn inner(&self, row: &Row) -> Option<(&'a Attrs, &'a [Value])> {
+    fn inner(&self, def: &OpDef) -> Option<(&'a Attrs, &'a [Value])> {
         let (found, attrs, args) = self.editor.definition(self.args[0])?;
-        (found == row).then_some((attrs, args))
+        (found == def).then_some((attrs, args))
     }
 }
 
@@ -219,7 +219,7 @@ fn first_element(array: &Array) -> Array {
 }
 
 fn reshape_of_reshape(site: &Site<'_, '_>) -> Option<Becomes> {
-    site.inner(&ops::RESHAPE).map(|(_, args)| Becomes::Row(site.row, site.attrs.clone(), args.to_vec()))
+    site.inner(&ops::RESHAPE).map(|(_, args)| Becomes::Op(site.def, site.attrs.clone(), args.to_vec()))
 }
 
 /// For views that cannot fault: all elements of a scalar's broadcast are that scalar, wherever they are read.
@@ -228,8 +228,8 @@ fn view_of_number(site: &Site<'_, '_>) -> Option<Becomes> {
     if !site.editor.ty(args[0]).shape.is_empty() {
         return None;
     }
-    let (row, attrs) = repeat(&site.ty.shape);
-    Some(Becomes::Row(row, attrs, args.to_vec()))
+    let (def, attrs) = repeat(&site.ty.shape);
+    Some(Becomes::Op(def, attrs, args.to_vec()))
 }
 
 /// Axis k of x is axis inner[k] of the first broadcast, which is axis outer[inner[k]] of the second.
@@ -238,7 +238,7 @@ fn broadcast_of_broadcast(site: &Site<'_, '_>) -> Option<Becomes> {
     let outer = site.attrs.sizes("axes");
     let axes: Vec<usize> = attrs.sizes("axes").iter().map(|axis| outer[*axis]).collect();
     let attrs = Attrs::none().ints("shape", site.ty.shape.iter().copied()).ints("axes", axes);
-    Some(Becomes::Row(site.row, attrs, args.to_vec()))
+    Some(Becomes::Op(site.def, attrs, args.to_vec()))
 }
 
 /// Axis k of the result is axis outer[k] of the first transpose, which is axis inner[outer[k]] of x.
@@ -246,7 +246,7 @@ fn transpose_of_transpose(site: &Site<'_, '_>) -> Option<Becomes> {
     let (attrs, args) = site.inner(&ops::TRANSPOSE)?;
     let inner = attrs.sizes("axes");
     let axes: Vec<usize> = site.attrs.sizes("axes").iter().map(|axis| inner[*axis]).collect();
-    Some(Becomes::Row(site.row, Attrs::none().ints("axes", axes), args.to_vec()))
+    Some(Becomes::Op(site.def, Attrs::none().ints("axes", axes), args.to_vec()))
 }
 
 fn slice_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
@@ -260,7 +260,7 @@ fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
     let [start, stop] = ["start", "stop"].map(|name| site.attrs.sizes(name));
     let mut array = site.args[0];
     loop {
-        let (_, attrs, args) = site.editor.definition(array).filter(|(row, ..)| **row == ops::UPDATE)?;
+        let (_, attrs, args) = site.editor.definition(array).filter(|(def, ..)| **def == ops::UPDATE)?;
         let (whole, window) = (&site.editor.ty(args[0]).shape, &site.editor.ty(args[1]).shape);
         let first = args[2..]
             .iter()
@@ -278,7 +278,7 @@ fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
                 .ints("start", moved(&start))
                 .ints("stop", moved(&stop))
                 .ints("step", site.attrs.sizes("step"));
-            return Some(Becomes::Row(&ops::SLICE, attrs, vec![args[1]]));
+            return Some(Becomes::Op(&ops::SLICE, attrs, vec![args[1]]));
         }
         if (0..whole.len()).all(|k| start[k] < first[k] + window[k] && first[k] < stop[k]) {
             return None;
@@ -288,10 +288,10 @@ fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
 }
 
 /// The row that gives these vectors, in columns, or in rows by a transpose.
-fn vectors(site: &Site<'_, '_>, value: Value) -> Option<&'static Row> {
-    let (row, _, args) = site.editor.definition(value)?;
-    let row = if *row == ops::TRANSPOSE { site.editor.definition(args[0])?.0 } else { row };
-    row.attrs.contains(&"columns").then_some(row)
+fn vectors(site: &Site<'_, '_>, value: Value) -> Option<&'static OpDef> {
+    let (def, _, args) = site.editor.definition(value)?;
+    let def = if *def == ops::TRANSPOSE { site.editor.definition(args[0])?.0 } else { def };
+    def.attrs.contains(&"columns").then_some(def)
 }
 
 /// Vectors that nobody reads have no part in what is differentiated: their values may coincide. They may be rows, by a
@@ -300,10 +300,10 @@ fn columns_of_vectors(site: &Site<'_, '_>) -> Option<Becomes> {
     let (outer, of_outer, inside) = site.editor.definition(site.args[0])?;
     let axes: Vec<usize> =
         if *outer == ops::TRANSPOSE { of_outer.sizes("axes") } else { (0..site.ty.rank()).collect() };
-    let (row, attrs, args) =
+    let (def, attrs, args) =
         if *outer == ops::TRANSPOSE { site.editor.definition(inside[0])? } else { (outer, of_outer, inside) };
     let (whole, rank) = (&site.editor.ty(site.args[0]).shape, site.ty.rank());
-    if !row.attrs.contains(&"columns") {
+    if !def.attrs.contains(&"columns") {
         return None;
     }
     let along = axes.iter().position(|axis| axis + 1 == rank)?;
@@ -317,8 +317,8 @@ fn columns_of_vectors(site: &Site<'_, '_>) -> Option<Becomes> {
         .ints("degenerate", attrs.sizes("degenerate"))
         .ints("order", attrs.sizes("order"));
     match axes.is_sorted() {
-        true => Some(Becomes::Row(row, columns, args.to_vec())),
-        false => Some(Becomes::Transposed(row, columns, args.to_vec(), axes)),
+        true => Some(Becomes::Op(def, columns, args.to_vec())),
+        false => Some(Becomes::Transposed(def, columns, args.to_vec(), axes)),
     }
 }
 
@@ -335,7 +335,7 @@ fn known_window(site: &Site<'_, '_>) -> Option<Becomes> {
     let span = |k: usize| if sizes[k] == 0 { 0 } else { (sizes[k] - 1) * step[k] + 1 };
     let stops: Vec<usize> = (0..sizes.len()).map(|k| starts[k] + span(k)).collect();
     let attrs = Attrs::none().ints("start", starts).ints("stop", stops).ints("step", step);
-    Some(Becomes::Row(&ops::SLICE, attrs, vec![site.args[0]]))
+    Some(Becomes::Op(&ops::SLICE, attrs, vec![site.args[0]]))
 }
 
 /// A window of the array's own shape that starts at 0, as it must.
@@ -349,7 +349,7 @@ fn update_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
 mod tests {
     #[test]
     fn laws_are_stated_once() {
-        let mut laws: Vec<_> = super::REWRITES.iter().map(|rewrite| (rewrite.row.name, rewrite.law)).collect();
+        let mut laws: Vec<_> = super::REWRITES.iter().map(|rewrite| (rewrite.def.name, rewrite.law)).collect();
         let count = laws.len();
         laws.sort_unstable();
         laws.dedup();

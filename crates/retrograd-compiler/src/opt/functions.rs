@@ -66,7 +66,7 @@ pub(super) fn edit_unwinds(
         for inst in &function.insts {
             match &inst.op {
                 Op::Unwind(op) => pass(out, &mut editor, inst, op),
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
+                Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
             }
         }
         editor.finish()

@@ -11,10 +11,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::common::{Number, Numbered, Numbering, same};
 use super::dead::dead_code;
 use super::functions::{bodies_first, compact, rewrite};
 use super::simplify_in_place;
+use super::value_numbering::{Number, Numbered, Numbering, same};
 use crate::ir::{Builder, FuncId, Function, IfOp, Inst, Op, Program, Value};
 
 /// The Program, simplified, with loops that run beside others joined to those, and with one branch where two have the
@@ -218,7 +218,7 @@ impl<'f> Walk<'f> {
                     emitted: &[],
                 })
             }
-            Op::Row(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
 
@@ -340,6 +340,6 @@ impl Joiner {
 fn branch((place, inst): (usize, &Inst)) -> Option<(usize, &Inst, &IfOp)> {
     match &inst.op {
         Op::If(op) => Some((place, inst, op)),
-        Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }

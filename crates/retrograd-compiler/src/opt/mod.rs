@@ -10,7 +10,6 @@ mod accumulate;
 mod arithmetic;
 mod calls;
 mod clear;
-mod common;
 mod contract;
 mod control;
 mod dead;
@@ -19,11 +18,12 @@ mod edit;
 mod factor;
 mod fold;
 mod functions;
-mod hoist;
 mod join;
+mod loop_invariant;
 mod products;
 mod records;
 mod unroll;
+mod value_numbering;
 
 use crate::ir::Program;
 
@@ -31,8 +31,6 @@ pub use accumulate::accumulate;
 pub use arithmetic::{Arithmetic, fix};
 pub use calls::{all_calls, calls, plain_calls};
 pub use clear::clear;
-pub use common::common;
-pub(crate) use common::{OpKey, op_key};
 pub use contract::contract;
 pub use control::control;
 pub use dead::{dead_code, live_insts};
@@ -40,11 +38,13 @@ pub use defer::defer;
 pub use factor::factor;
 pub use fold::fold;
 pub use functions::compact;
-pub use hoist::hoist;
-pub(crate) use hoist::never_faults;
 pub use join::join;
+pub use loop_invariant::hoist;
+pub(crate) use loop_invariant::never_faults;
 pub use records::read_records;
 pub use unroll::unroll;
+pub use value_numbering::common;
+pub(crate) use value_numbering::{OpKey, op_key};
 
 /// A pass: less work, the same bits. Whether there was anything to change.
 pub type Pass = fn(&mut Program) -> bool;

@@ -21,8 +21,8 @@ pub(super) fn products(program: &mut Program) -> bool {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(row, attrs) if **row == SUM && !attrs.is_exact() => sum(&mut editor, inst, attrs),
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
+                Op::Def(def, attrs) if **def == SUM && !attrs.is_exact() => sum(&mut editor, inst, attrs),
+                Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
         editor.finish()
@@ -67,8 +67,8 @@ fn sum(editor: &mut Editor<'_>, inst: &Inst, attrs: &Attrs) {
         (None, None) => return editor.copy(inst),
         (Some(dot), None) => dot,
         (dot, Some(x)) => {
-            let sum = dot.unwrap_or_else(|| editor.row(&SUM, attrs.clone(), vec![x], ty.clone(), &inst.pos));
-            editor.row(&NEG, Attrs::none(), vec![sum], ty, &inst.pos)
+            let sum = dot.unwrap_or_else(|| editor.op(&SUM, attrs.clone(), vec![x], ty.clone(), &inst.pos));
+            editor.op(&NEG, Attrs::none(), vec![sum], ty, &inst.pos)
         }
     };
     editor.bind(inst.results[0], result);
@@ -96,14 +96,14 @@ fn contraction(editor: &mut Editor<'_>, product: Value, attrs: &Attrs, inst: &In
     let (extents, dtype) = (editor.ty(product).shape.clone(), editor.ty(product).dtype);
     let axes = axes_of(&lhs, &rhs);
     let shape = |axes: &[usize]| Type::new(dtype, axes.iter().map(|axis| extents[*axis]).collect::<Vec<_>>());
-    let dot = editor.row(&DOT, attrs, vec![lhs.array, rhs.array], shape(&axes), &inst.pos);
+    let dot = editor.op(&DOT, attrs, vec![lhs.array, rhs.array], shape(&axes), &inst.pos);
     Some(if axes == kept {
         dot
     } else {
         let places = kept
             .iter()
             .map(|axis| axes.iter().position(|own| own == axis).expect("every kept axis is one of the contraction"));
-        editor.row(&TRANSPOSE, Attrs::none().ints("axes", places), vec![dot], shape(&kept), &inst.pos)
+        editor.op(&TRANSPOSE, Attrs::none().ints("axes", places), vec![dot], shape(&kept), &inst.pos)
     })
 }
 

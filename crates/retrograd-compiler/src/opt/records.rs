@@ -7,7 +7,7 @@ use crate::ops::{RECORDED, STILL};
 
 /// `recorded(x…, y) = y`, `still(y) = y`.
 pub fn read_records(program: &mut Program) -> bool {
-    let reads = |inst: &Inst| matches!(&inst.op, Op::Row(row, _) if *row == &RECORDED || *row == &STILL);
+    let reads = |inst: &Inst| matches!(&inst.op, Op::Def(def, _) if *def == &RECORDED || *def == &STILL);
     if !program.functions.iter().flat_map(|function| &function.insts).any(reads) {
         return false;
     }

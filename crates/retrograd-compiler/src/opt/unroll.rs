@@ -41,7 +41,7 @@ pub fn unroll(program: &Program) -> Program {
         for inst in &function.insts {
             match &inst.op {
                 Op::For(op) if inside.contains(&id) => unroll_for(out, &mut editor, inst, op),
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
+                Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
         editor.finish()

@@ -7,7 +7,7 @@
 
 use super::facts::{Facts, Region, UNKNOWN_STEPS};
 use super::fit::{Inside, Records, down};
-use super::optimal::{Alone, Paired, Place};
+use super::optimal::{JointReversal, Place, SplitReversal};
 use super::schedule::{Schedule, Sweep, counts};
 
 /// Cells that a table of one loop may take time for.
@@ -62,12 +62,12 @@ impl Bound<'_> {
         let by_all = |way: Records<'_>| Records { choices: facts.choices.iter().collect(), ..way };
         let ways = |sweep: &Sweep| match (facts.count, sweep) {
             // No schedule of a loop whose length is known at run time is better than if the length were known before.
-            (_, Sweep::Alone | Sweep::Paired) => {
+            (_, Sweep::Joint | Sweep::Split) => {
                 inside.records(*sweep, facts.count.unwrap_or(UNKNOWN_STEPS)).into_iter().map(by_all).collect()
             }
             (Some(count), Sweep::Online) => inside.records(*sweep, count),
             // Of a loop that holds states while it runs nothing is recorded.
-            (None, Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],
+            (None, Sweep::Online) => vec![Records { sweep: Sweep::Split, choices: vec![], count: UNKNOWN_STEPS }],
         };
         let least = |sweep: Sweep, way: Records<'_>| {
             let is_bounded = way.count > 0 && self.facts.spill.is_none();
@@ -100,7 +100,7 @@ impl Bound<'_> {
         let work = match fitting().map(|choice| inside.recorded_once(choice)).min() {
             // What turns a step back leaves no state behind, so that the next begins with a held one.
             None => {
-                let held = count - u128::from(way.sweep == Sweep::Alone);
+                let held = count - u128::from(way.sweep == Sweep::Joint);
                 let held = held.saturating_sub(from_start([advance, hold], counts.advances, count));
                 counts.advances * advance + count * turn + held * hold
             }
@@ -140,10 +140,10 @@ impl Bound<'_> {
             .zip(&way.choices)
             .for_each(|(costs, choice)| costs.units = units_of(choice.bytes));
         let (count, units) = (count as usize, (self.bytes / unit) as usize);
-        let alone = Alone::new(&steps.costs, count, units);
+        let joint = JointReversal::new(&steps.costs, count, units);
         let work = match way.sweep {
-            Sweep::Paired => Paired::new(&alone, count, units, 0).work(Place::First, count, units),
-            Sweep::Alone | Sweep::Online => alone.work(Place::First, count, units),
+            Sweep::Split => SplitReversal::new(&joint, count, units, 0).work(Place::First, count, units),
+            Sweep::Joint | Sweep::Online => joint.work(Place::First, count, units),
         }?;
         (u128::from(work) << steps.shift).checked_sub(inside.own(way.sweep, way.count))
     }
@@ -215,7 +215,7 @@ mod tests {
             // The first slot is that of the start, which is there anyway.
             let [count, slots, total] = [count, slots, total].map(|cell| cell.expect("no cell is empty"));
             assert_eq!(
-                steps(&counting(count, Sweep::Alone, 8, None), 8 * (slots - 1)),
+                steps(&counting(count, Sweep::Joint, 8, None), 8 * (slots - 1)),
                 total,
                 "{count} steps, {slots} slots"
             );
@@ -229,7 +229,7 @@ mod tests {
             let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else {
                 continue;
             };
-            let facts = counting(count, Sweep::Alone, state, record);
+            let facts = counting(count, Sweep::Joint, state, record);
             // The table counts the state of the start where it is held, and here it is there anyway.
             assert!(steps(&facts, bytes) <= total, "{facts:?} in {bytes}: {total}");
             let less = bytes.checked_sub(state).map(|bytes| steps(&facts, bytes));
@@ -245,7 +245,7 @@ mod tests {
             let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else {
                 continue;
             };
-            let facts = counting(count, Sweep::Alone, state, record);
+            let facts = counting(count, Sweep::Joint, state, record);
             let inside = Inside {
                 facts: &facts.loops[0],
                 forward: 0,
@@ -254,7 +254,7 @@ mod tests {
                 most_kinds: [usize::MAX; 2],
                 spill: None,
             };
-            let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
+            let way = inside.records(Sweep::Joint, count).pop().expect("a way to stand joint");
             let found =
                 Bound { facts: &facts, bytes, cells: CELLS }.counted(inside, &way, inside.turn_and_hold(way.sweep))
                     / u128::from(STEP);
@@ -262,7 +262,7 @@ mod tests {
         }
         // 100,000 steps and room for 1000 records, or 500 states: each of the steps that is not recorded at first runs
         // a second time.
-        let long = counting(100_000, Sweep::Alone, 16, Some(8));
+        let long = counting(100_000, Sweep::Joint, 16, Some(8));
         assert_eq!(steps(&long, 8000), 2 * 100_000 - 1003);
         assert_eq!(steps(&long, 16 * 100_000), 100_000);
     }
@@ -275,7 +275,7 @@ mod tests {
                 continue;
             };
             // The program's own loop is no work of its reversal.
-            let found = steps(&counting(count, Sweep::Paired, state, record), bytes) + count;
+            let found = steps(&counting(count, Sweep::Split, state, record), bytes) + count;
             assert!(
                 found <= total,
                 "states of {state}, records of {record:?}, {count} steps in {bytes}: {found}, {total}"
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn of_branches_it_is_that_of_the_dearer() {
-        let mut facts = counting(10, Sweep::Alone, 8, None);
+        let mut facts = counting(10, Sweep::Joint, 8, None);
         let one = bound(&facts, 16);
         facts.loops.push(LoopFacts { cost_turnback: 2 * STEP, ..facts.loops[0].clone() });
         facts.root = Region::Unwind(1);

@@ -1,7 +1,7 @@
 //! Programs that do the same in another order: what a plan is chosen from, the same ones for every budget.
 
-use super::branches::{Parted, parted};
-use super::{Logged, Request, Vectors, interchange, undo, unnest};
+use super::split_branches::{BranchSplit, branch_split};
+use super::{Logged, Request, SimdTarget, coalesce, interchange, undo};
 use crate::ir::Program;
 
 /// A Program with the same bits, and what a Plan says of how it was made.
@@ -9,25 +9,25 @@ use crate::ir::Program;
 pub(super) struct Candidate {
     pub(super) program: Program,
     /// The same with the branches of its steps backwards taken apart.
-    pub(super) parted: Parted,
+    pub(super) branch_split: BranchSplit,
     /// Elements of a tile of each loop that runs tile by tile.
     pub(super) tiles: Vec<usize>,
     /// Elements of a tile of each piece of code outside of loops that runs tile by tile.
     pub(super) strips: Vec<usize>,
     /// Steps of the outer and of the inner loop, for each loop in a loop that runs as one.
-    pub(super) unnested: Vec<[u64; 2]>,
+    pub(super) coalesced: Vec<[u64; 2]>,
     /// Loops that keep a log of what their steps overwrite.
     pub(super) logs: Vec<Logged>,
 }
 
 impl Candidate {
-    fn of(program: Program, vectors: Vectors) -> Candidate {
+    fn of(program: Program, vectors: SimdTarget) -> Candidate {
         Candidate {
-            parted: parted(&program, vectors),
+            branch_split: branch_split(&program, vectors),
             program,
             tiles: vec![],
             strips: vec![],
-            unnested: vec![],
+            coalesced: vec![],
             logs: vec![],
         }
     }
@@ -46,8 +46,8 @@ pub(super) fn candidates(program: &Program, request: &Request) -> Vec<Candidate>
     if tiling.is_some_and(|tiling| tiling.always) && !tiled.is_empty() {
         return tiled;
     }
-    let one_loop = Some(()).filter(|()| strategy.unnests()).and_then(|()| unnest::unnested(program));
-    let one_loop = one_loop.map(|flat| Candidate { unnested: flat.steps, ..of(flat.program) });
+    let one_loop = Some(()).filter(|()| strategy.coalesces()).and_then(|()| coalesce::coalesced(program));
+    let one_loop = one_loop.map(|flat| Candidate { coalesced: flat.steps, ..of(flat.program) });
     // Logs of all steps are the least work; those of one step at a time take less memory.
     let logged = [0, 1].into_iter().filter(|_| strategy.undoes()).filter_map(|depth| undo::undone(program, depth));
     let logged = logged.map(|undone| Candidate { logs: undone.logs, ..of(undone.program) });

@@ -4,7 +4,7 @@ use std::iter;
 use std::rc::Rc;
 
 use super::facts::UNKNOWN_STEPS;
-use crate::ir::{Array, Attrs, Data, Function, Inst, Lowering, Op, Program, Row, Type, Value};
+use crate::ir::{Array, Attrs, Data, Function, Inst, Lowering, Op, OpDef, Program, Type, Value};
 
 /// Integers and truth values of a function that are known: literals, indices of the loops around, and what follows from
 /// them.
@@ -22,8 +22,8 @@ impl Integers {
         let mut known = vec![None; function.types.len()];
         function.params.iter().zip(params).for_each(|(param, value)| known[param.0 as usize] = value);
         for inst in &function.insts {
-            if let (Op::Row(row, attrs), [result]) = (&inst.op, &inst.results[..]) {
-                known[result.0 as usize] = evaluated(row, attrs, function.ty(*result), inst, &known);
+            if let (Op::Def(def, attrs), [result]) = (&inst.op, &inst.results[..]) {
+                known[result.0 as usize] = evaluated(def, attrs, function.ty(*result), inst, &known);
             }
         }
         Integers(known.into())
@@ -58,12 +58,12 @@ impl Integers {
 }
 
 /// What a row gives, if it is a number that tells how often something runs and its arguments are known.
-fn evaluated(row: &Row, attrs: &Attrs, ty: &Type, inst: &Inst, known: &[Option<Array>]) -> Option<Array> {
+fn evaluated(def: &OpDef, attrs: &Attrs, ty: &Type, inst: &Inst, known: &[Option<Array>]) -> Option<Array> {
     let counts =
-        ty.rank() == 0 && !ty.dtype.is_float() && matches!(row.lowering, Lowering::Map(_) | Lowering::Constant);
+        ty.rank() == 0 && !ty.dtype.is_float() && matches!(def.lowering, Lowering::Map(_) | Lowering::Constant);
     let args =
         inst.args.iter().filter(|_| counts).map(|arg| known[arg.0 as usize].as_ref()).collect::<Option<Vec<_>>>();
-    args.filter(|_| counts).and_then(|args| (row.eval)(row, &args, attrs, ty).ok())
+    args.filter(|_| counts).and_then(|args| (def.eval)(def, &args, attrs, ty).ok())
 }
 
 fn number(index: u64) -> Option<Array> {
@@ -94,7 +94,7 @@ fn counts_follow(program: &Program, function: &Function, params: &[Option<()>]) 
     for inst in &function.insts {
         let of = |value: Value| follows[value.0 as usize];
         match &inst.op {
-            Op::Row(..) => {
+            Op::Def(..) => {
                 let from = inst.args.iter().find_map(|arg| of(*arg));
                 inst.results.iter().for_each(|result| follows[result.0 as usize] = from);
             }
@@ -117,7 +117,7 @@ fn counts_follow(program: &Program, function: &Function, params: &[Option<()>]) 
 fn given<T: Clone>(inst: &Inst, of: impl Fn(Value) -> Option<T>, index: Option<T>) -> Vec<Option<T>> {
     let same = |args: &[Value]| args.iter().map(|arg| of(*arg)).collect::<Vec<_>>();
     match &inst.op {
-        Op::Row(..) => vec![],
+        Op::Def(..) => vec![],
         Op::If(_) => same(&inst.args[1..]),
         Op::Call(_) => same(&inst.args),
         Op::While(op) => {

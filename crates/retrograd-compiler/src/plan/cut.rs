@@ -68,7 +68,7 @@ impl<'f> Forward<'f> {
         }
         for (k, inst) in bwd.insts.iter().enumerate() {
             let rest = forward.effects[k] || inst.args.iter().any(|v| forward.rest[v.0 as usize]);
-            let free = matches!(inst.op, Op::Row(..)) && inst.args.iter().all(|v| forward.free[v.0 as usize]);
+            let free = matches!(inst.op, Op::Def(..)) && inst.args.iter().all(|v| forward.free[v.0 as usize]);
             for value in &inst.results {
                 forward.definitions[value.0 as usize] = Some(inst);
                 forward.rest[value.0 as usize] = rest;
@@ -105,7 +105,7 @@ impl<'f> Forward<'f> {
     /// The forward part as code that can be computed again, and its values.
     fn code(&self, cost: &dyn Fn(&Inst) -> u64, fate: &dyn Fn(Value) -> Option<Fate>) -> (Closure, Vec<Value>) {
         let needed = self.needed();
-        let wanted = self.cone(&needed);
+        let wanted = self.backward_slice(&needed);
         let values: Vec<Value> = self.values().filter(|v| wanted[v.0 as usize]).collect();
         let number = |v: &Value| values.iter().position(|other| other == v);
         let maker = |inst: &Inst| Maker {
@@ -139,7 +139,7 @@ impl<'f> Forward<'f> {
     }
 
     /// What these values follow from, themselves included.
-    fn cone(&self, of: &[bool]) -> Vec<bool> {
+    fn backward_slice(&self, of: &[bool]) -> Vec<bool> {
         let mut wanted = of.to_vec();
         for inst in self.bwd.insts.iter().rev().filter(|inst| inst.results.iter().all(|v| !self.rest[v.0 as usize])) {
             if inst.results.iter().any(|v| wanted[v.0 as usize]) {

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::branches::Parted;
 use super::counts::Integers;
 use super::cut::{Cut, Fate, Forward, Search};
 use super::pair::{Pair, pairs, work_beyond};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use super::work::{Vectors, new_memory};
+use super::split_branches::BranchSplit;
+use super::work::{SimdTarget, new_memory};
 use super::{Request, Spill};
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
@@ -26,7 +26,7 @@ pub struct Facts {
     /// Work of the Program without its unwinds, in picoseconds.
     pub cost: u64,
     /// What all work was priced for.
-    pub vectors: Vectors,
+    pub vectors: SimdTarget,
     /// A slower tier for states of loops that are not inside others.
     pub spill: Option<Spill>,
 }
@@ -107,7 +107,7 @@ pub struct ChoiceFacts {
 impl ChoiceFacts {
     /// The sweep that records it where this one is met.
     pub fn sweep(&self, met: Sweep) -> Sweep {
-        if self.in_sweep { met } else { Sweep::Alone }
+        if self.in_sweep { met } else { Sweep::Joint }
     }
 }
 
@@ -179,11 +179,11 @@ impl LoopFacts {
 pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
-pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Facts {
-    let (program, vectors, search) = (&parted.program, request.vectors, request.strategy.search());
+pub(super) fn facts(branch_split: &BranchSplit, request: &Request, fates: Fates<'_>) -> Facts {
+    let (program, vectors, search) = (&branch_split.program, request.vectors, request.strategy.search());
     let memory = request.budget.unwrap_or(u64::MAX);
     let mut visit =
-        Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
+        Visit { program, branch_split, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, &Integers::of(program.main()), 0);
     let cost = vectors.priced(program, program.main()).cost().saturating_add(new_memory(program.main()));
     Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
@@ -191,8 +191,8 @@ pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Fac
 
 struct Visit<'p> {
     program: &'p Program,
-    parted: &'p Parted,
-    vectors: Vectors,
+    branch_split: &'p BranchSplit,
+    vectors: SimdTarget,
     /// Bytes that there are at most.
     memory: u64,
     search: Search,
@@ -209,7 +209,7 @@ impl Visit<'_> {
         let regions = (0..function.insts.len()).filter_map(|k| {
             let inst = &function.insts[k];
             let region = match &inst.op {
-                Op::Row(..) => return None,
+                Op::Def(..) => return None,
                 Op::If(op) => Region::Branches(
                     [op.then_body, op.else_body].map(|body| self.inside(inst, body, integers, 0, depth)).into(),
                 ),
@@ -259,9 +259,9 @@ impl Visit<'_> {
         if let Region::Sequence(parts) = &in_bwd {
             for part in parts {
                 if let Region::Unwind(inner) = part
-                    && !self.loops[*inner].sweeps.contains(&Sweep::Alone)
+                    && !self.loops[*inner].sweeps.contains(&Sweep::Joint)
                 {
-                    self.loops[*inner].sweeps.push(Sweep::Alone);
+                    self.loops[*inner].sweeps.push(Sweep::Joint);
                 }
             }
         }
@@ -280,7 +280,7 @@ impl Visit<'_> {
     ) -> LoopFacts {
         let (program, vectors) = (self.program, self.vectors);
         let inst = &function.insts[k];
-        let (body, bwd) = (program.function(op.body), self.parted.step(op.bwd));
+        let (body, bwd) = (program.function(op.body), self.branch_split.step(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
         let count = integers.steps(function, inst);
         // Of a step in the middle, from so many values.
@@ -306,10 +306,10 @@ impl Visit<'_> {
             let more = work_beyond(
                 program,
                 &forwards,
-                &vectors.priced_at(program, &split.cone, middle(&split.cone, op.carries)),
+                &vectors.priced_at(program, &split.slice, middle(&split.slice, op.carries)),
             );
             let known = |before: &BTreeSet<Value>| {
-                (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]))
+                (1..split.slice.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]))
             };
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
@@ -319,7 +319,8 @@ impl Visit<'_> {
                 cut,
             }
         };
-        let origin = |value: Value| self.parted.origin(op.bwd, value).cloned().unwrap_or_else(|| forward.origin(value));
+        let origin =
+            |value: Value| self.branch_split.origin(op.bwd, value).cloned().unwrap_or_else(|| forward.origin(value));
         let fate = |value: Value| (self.fates)(&origin(value));
         let choices: Vec<ChoiceFacts> = forward.cuts(self.search, &inst_work, &fate).into_iter().map(choice).collect();
         let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
@@ -334,7 +335,7 @@ impl Visit<'_> {
             pos: inst.pos.clone(),
             depth,
             count: known_steps(function, inst, op, pair),
-            sweeps: vec![pair.map_or(Sweep::Alone, |pair| pair.sweep)],
+            sweeps: vec![pair.map_or(Sweep::Joint, |pair| pair.sweep)],
             state_bytes,
             of_numbers: state.iter().all(|ty| ty.rank() == 0),
             residuals: values.into_iter().map(residual).collect(),
@@ -376,7 +377,7 @@ pub(super) fn known_steps(function: &Function, inst: &Inst, op: &UnwindOp, pair:
             let streams = walk.args.len() - 1 - op.carries - op.invariants + walk.results.len() - op.carries;
             streams == 0 || count <= op.bound as u64
         }
-        Op::Row(..) | Op::If(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => true,
+        Op::Def(..) | Op::If(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => true,
     });
     (walked && (rows == 0 || count <= op.bound as u64)).then_some(count)
 }
@@ -385,8 +386,8 @@ pub(super) fn known_steps(function: &Function, inst: &Inst, op: &UnwindOp, pair:
 pub(super) fn constant(function: &Function, value: Value) -> Option<&Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
     match &inst.op {
-        Op::Row(row, attrs) if *row == &crate::ops::CONSTANT => Some(attrs.array("value")),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(def, attrs) if *def == &crate::ops::CONSTANT => Some(attrs.array("value")),
+        Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 

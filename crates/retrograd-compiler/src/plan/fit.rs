@@ -5,7 +5,7 @@
 //! segment at a time. Whatever is the fastest is taken; all of them are exact about their bytes.
 
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
-use super::optimal::{Alone, Choice, Paired, Place, Steps};
+use super::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
 use super::schedule::binomial::leaves;
 use super::schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
 use super::work::{ACTION, INTERRUPTION};
@@ -54,7 +54,7 @@ impl Fitted {
     pub(super) fn kinds(&self) -> [usize; 2] {
         let used = |flags: &[bool]| flags.iter().filter(|used| **used).count();
         let kinds = |uses: Uses| {
-            [used(&uses.tape) + usize::from(uses.advance), used(&uses.reverse) + usize::from(uses.turnback)]
+            [used(&uses.tape) + usize::from(uses.advance), used(&uses.reverse) + usize::from(uses.youturn)]
         };
         let all = self.decision.ways.iter().flat_map(|way| way.schedule.uses()).map(kinds);
         all.fold([0, 0], |sum, kinds| [sum[0] + kinds[0], sum[1] + kinds[1]])
@@ -165,7 +165,7 @@ impl<'f> Inside<'f> {
         let held = self.held(sweep, bytes);
         let blocks = match sweep {
             // Without a limit, more states than those of the steps that it is taken to have would be held for nothing.
-            Sweep::Paired | Sweep::Alone => match bytes {
+            Sweep::Split | Sweep::Joint => match bytes {
                 Some(bytes) => self.blocks(sweep, bytes, MOST_SLOTS),
                 None => self.blocks(sweep, held.bytes.max(BYTES_WITHOUT_BUDGET), UNKNOWN_STEPS),
             },
@@ -179,13 +179,13 @@ impl<'f> Inside<'f> {
         let choices = |keep: fn(&ChoiceFacts) -> bool| {
             self.facts.choices.iter().filter(|choice| keep(choice)).collect::<Vec<_>>()
         };
-        let alone = Records { sweep: Sweep::Alone, choices: choices(|_| true), count };
+        let joint = Records { sweep: Sweep::Joint, choices: choices(|_| true), count };
         match sweep {
             // Where nobody knows the count, nothing is recorded.
-            Sweep::Alone | Sweep::Online => vec![alone],
-            Sweep::Paired => {
-                let paired = Records { sweep: Sweep::Paired, choices: choices(|choice| choice.in_sweep), count };
-                if paired.choices.len() == alone.choices.len() { vec![paired] } else { vec![paired, alone] }
+            Sweep::Joint | Sweep::Online => vec![joint],
+            Sweep::Split => {
+                let split = Records { sweep: Sweep::Split, choices: choices(|choice| choice.in_sweep), count };
+                if split.choices.len() == joint.choices.len() { vec![split] } else { vec![split, joint] }
             }
         }
     }
@@ -194,7 +194,7 @@ impl<'f> Inside<'f> {
     pub(super) fn nothing(self) -> Fitted {
         let choice =
             self.facts.choices.iter().find(|choice| choice.cut.kept.is_empty()).expect("some choice keeps nothing");
-        let way = Way { schedule: Schedule::Nothing, sweep: Sweep::Alone, cuts: vec![choice.cut.clone()] };
+        let way = Way { schedule: Schedule::Nothing, sweep: Sweep::Joint, cuts: vec![choice.cut.clone()] };
         let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
         Fitted {
             decision: LoopDecision { ways: vec![way] },
@@ -230,7 +230,7 @@ impl<'f> Inside<'f> {
             (Some(_), _) => fit,
             // The controller looks through its slots: that should take no longer than a step.
             (None, Sweep::Online) => fit.min(self.advance().max(MOST_SLOTS_OF_SHORT_STEPS)),
-            (None, Sweep::Paired | Sweep::Alone) => fit.min(MOST_SLOTS),
+            (None, Sweep::Split | Sweep::Joint) => fit.min(MOST_SLOTS),
         };
         most.max(1)
     }
@@ -243,18 +243,18 @@ impl<'f> Inside<'f> {
         let (state_bytes, count) = (self.facts.state_bytes, self.facts.count.unwrap_or(UNKNOWN_STEPS));
         let used = self.facts.count.map_or(most, |count| slots(most, sweep, count));
         // Where nobody knows the count, it takes hardly more than if it were known.
-        let known = if sweep == Sweep::Online { Sweep::Paired } else { sweep };
+        let known = if sweep == Sweep::Online { Sweep::Split } else { sweep };
         let counts = counts(&Schedule::Revolve { slots: used, state_bytes }, known, count);
         // For each leaf that a driver does itself it asks some five times, and what is held in between interrupts its
         // steps.
         let (asked, interrupted) = if self.drives_leaves(sweep) {
             (5 * u128::from(leaves(count, used)), counts.snapshots)
         } else {
-            (counts.turnbacks + 2 * counts.restores, 0)
+            (counts.youturns + 2 * counts.restores, 0)
         };
         let turn = self.facts.cost_turnback + self.backward;
         let steps =
-            sum([(counts.advances, self.advance()), (counts.turnbacks, turn), (counts.restores, self.facts.cost_hold)]);
+            sum([(counts.advances, self.advance()), (counts.youturns, turn), (counts.restores, self.facts.cost_hold)]);
         let work = steps.saturating_add(sum([(asked, ACTION), (interrupted, INTERRUPTION), (0, 0)]));
         self.fitted(held_states(sweep, used, state_bytes), sweep, vec![], work - self.own(sweep, count))
     }
@@ -363,8 +363,8 @@ impl<'f> Inside<'f> {
     /// Work of the program's own loop, which is no work of its reversal.
     pub(super) fn own(self, sweep: Sweep, count: u64) -> u128 {
         match sweep {
-            Sweep::Paired | Sweep::Online => u128::from(count) * u128::from(self.advance()),
-            Sweep::Alone => 0,
+            Sweep::Split | Sweep::Online => u128::from(count) * u128::from(self.advance()),
+            Sweep::Joint => 0,
         }
     }
 
@@ -376,10 +376,10 @@ impl<'f> Inside<'f> {
         let each = u128::from(recorded.min(self.advance() + turn + hold));
         let last = u128::from(recorded.min(turn));
         match way.sweep {
-            Sweep::Paired | Sweep::Online => {
+            Sweep::Split | Sweep::Online => {
                 (each * u128::from(way.count)).saturating_sub(self.own(way.sweep, way.count))
             }
-            Sweep::Alone => way.count.checked_sub(1).map_or(0, |others| each * u128::from(others) + last),
+            Sweep::Joint => way.count.checked_sub(1).map_or(0, |others| each * u128::from(others) + last),
         }
     }
 
@@ -403,9 +403,9 @@ impl<'f> Inside<'f> {
     fn segments(self, way: &Records<'f>, number: usize, bytes: Option<u64>) -> Option<Fitted> {
         let (choice, state) = (way.choices[number], self.facts.state_bytes);
         let record = choice.bytes.max(1);
-        let mut room = bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(8 * 11));
+        let mut limit = bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(8 * 11));
         for _ in 0..4 {
-            let rows = |held: u64| room.saturating_sub(held.saturating_mul(state)) / record;
+            let rows = |held: u64| limit.saturating_sub(held.saturating_mul(state)) / record;
             let mut lengths: Vec<u64> = vec![];
             let (mut covered, mut last) = (0u64, rows(0).min(way.count));
             while covered.saturating_add(last) < way.count {
@@ -425,7 +425,7 @@ impl<'f> Inside<'f> {
                 let more = most.saturating_sub(last).min(*length - 1);
                 (*length, covered, last) = (*length - more, covered - more, last + more);
             }
-            if last == 0 && way.sweep == Sweep::Alone {
+            if last == 0 && way.sweep == Sweep::Joint {
                 return None;
             }
             let again =
@@ -437,7 +437,7 @@ impl<'f> Inside<'f> {
                 None => return Some(fitted),
                 // Not all of the room is taken.
                 Some(over) => {
-                    room = room
+                    limit = limit
                         .min(fitted.decision.usual().schedule.pool_bytes(way.sweep, Some(way.count)))
                         .saturating_sub(over)
                 }
@@ -449,8 +449,8 @@ impl<'f> Inside<'f> {
     /// Every step is recorded: as many as fit by the dearer choice before this one, the others by this one.
     fn two_choices(self, way: &Records<'f>, number: usize, bytes: Option<u64>) -> Option<Fitted> {
         let (large, small) = (way.choices[number - 1], way.choices[number]);
-        let room = bytes?.checked_sub(8 * 15)?;
-        let spare = room.checked_sub(way.count.checked_mul(small.bytes)?)?;
+        let limit = bytes?.checked_sub(8 * 15)?;
+        let spare = limit.checked_sub(way.count.checked_mul(small.bytes)?)?;
         let many = (spare / large.bytes.checked_sub(small.bytes).filter(|more| *more > 0)?).min(way.count);
         let work = |steps: u64, choice: &ChoiceFacts| u128::from(steps) * u128::from(self.recorded_once(choice));
         let few = way.count - many;
@@ -473,22 +473,26 @@ impl<'f> Inside<'f> {
             None => (u64::MAX, way.count as usize),
             Some(bytes) => {
                 let sizes = way.sizes(self.facts.state_bytes);
-                let room = bytes.min(way.count.saturating_mul(sizes.clone().max()?));
+                let limit = bytes.min(way.count.saturating_mul(sizes.clone().max()?));
                 // A few splits for every length are tried where there is no time for all.
-                let unit = unit(sizes, room, self.cells / (way.count.checked_mul(QUICK)?).max(1))?;
-                (unit, (room / unit) as usize)
+                let unit = unit(sizes, limit, self.cells / (way.count.checked_mul(QUICK)?).max(1))?;
+                (unit, (limit / unit) as usize)
             }
         };
         let steps = self.steps(way, unit, up)?;
         let count = way.count as usize;
         let all = way.count.saturating_mul(way.count).saturating_mul(units as u64 + 1) <= self.cells;
-        let alone = if all { Alone::new(&steps.costs, count, units) } else { Alone::quick(&steps.costs, count, units) };
-        let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, count, units, 0));
+        let joint = if all {
+            JointReversal::new(&steps.costs, count, units)
+        } else {
+            JointReversal::quick(&steps.costs, count, units)
+        };
+        let split = (way.sweep == Sweep::Split).then(|| SplitReversal::new(&joint, count, units, 0));
         // A sweep has a table of the same size.
-        let tried = alone.tried().saturating_mul(1 + u64::from(paired.is_some()));
+        let tried = joint.tried().saturating_mul(1 + u64::from(split.is_some()));
         let mut units = units;
         loop {
-            let (recipe, work) = self.extract(way, &alone, paired.as_ref(), units)?;
+            let (recipe, work) = self.extract(way, &joint, split.as_ref(), units)?;
             let work = (u128::from(work) << steps.shift).max(self.own(way.sweep, way.count));
             let found = Fitted { tried, ..self.recipe(way, recipe, work) };
             // Pool and controller share the bytes; how deep the controller is, the recipe says.
@@ -507,19 +511,19 @@ impl<'f> Inside<'f> {
     fn extract(
         self,
         way: &Records<'f>,
-        alone: &Alone<'_>,
-        paired: Option<&Paired<'_>>,
+        joint: &JointReversal<'_>,
+        split: Option<&SplitReversal<'_>>,
         units: usize,
     ) -> Option<(Recipe, u64)> {
         let (count, state, records) = (way.count as usize, self.facts.state_bytes, Self::record_bytes(way));
-        Some(match paired {
+        Some(match split {
             None => {
-                let work = alone.work(Place::First, count, units)?;
-                (Recipe::alone(alone, way.count, units, state, records), work)
+                let work = joint.work(Place::First, count, units)?;
+                (Recipe::joint(joint, way.count, units, state, records), work)
             }
-            Some(paired) => {
-                let work = paired.work(Place::First, count, units)?;
-                (Recipe::paired(alone, paired, way.count, units, state, records), work)
+            Some(split) => {
+                let work = split.work(Place::First, count, units)?;
+                (Recipe::split_reversal(joint, split, way.count, units, state, records), work)
             }
         })
     }
@@ -565,7 +569,7 @@ pub(super) fn down(work: u64, shift: u32) -> u64 {
 /// Held states alone, placed as well as what is known of the count allows.
 fn held_states(sweep: Sweep, slots: u64, state_bytes: u64) -> Schedule {
     match sweep {
-        Sweep::Paired | Sweep::Alone => Schedule::Revolve { slots, state_bytes },
+        Sweep::Split | Sweep::Joint => Schedule::Revolve { slots, state_bytes },
         Sweep::Online => Schedule::Online { slots, state_bytes },
     }
 }
@@ -587,10 +591,10 @@ const PARTS: u64 = 32;
 
 /// The units of memory that sizes of a loop are counted in: exact where tables of so many units allow it, else the part
 /// of a size that loses the least by rounding; none where that is half of what there is, and little would fit.
-pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, room: u64, units: u64) -> Option<u64> {
+pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, limit: u64, units: u64) -> Option<u64> {
     let exact = sizes.clone().fold(0, greatest_common_divisor);
-    if room / exact <= units {
-        return (room >= exact).then_some(exact);
+    if limit / exact <= units {
+        return (limit >= exact).then_some(exact);
     }
     // In thousandths: what is taken of a size, at its worst.
     let taken = |unit: u64| {
@@ -600,7 +604,7 @@ pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, room: u64, units: u
             .max()
     };
     let parts = sizes.clone().flat_map(|size| (1..=PARTS).map(move |parts| size.div_ceil(parts)));
-    let fits = |unit: &u64| room >= *unit && room / unit <= units;
+    let fits = |unit: &u64| limit >= *unit && limit / unit <= units;
     let tried = parts.filter(fits).filter_map(|unit| Some((taken(unit)?, std::cmp::Reverse(unit))));
     let (taken, unit) = tried.min()?;
     (taken <= 1500).then_some(unit.0)

@@ -5,8 +5,8 @@
 //! memory.
 
 mod bound;
-mod branches;
 mod candidates;
+mod coalesce;
 mod counts;
 mod cut;
 mod decided;
@@ -22,10 +22,10 @@ pub mod schedule;
 mod share;
 mod spill;
 mod split;
+mod split_branches;
 mod straight;
 pub mod strategy;
 mod undo;
-mod unnest;
 mod within;
 mod work;
 
@@ -41,10 +41,10 @@ pub use decided::{Decided, MOST_THREADS};
 pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, Usage, bytes_in_words};
 pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use interchange::Tiling;
-pub use straight::Again;
+pub use straight::Rematerialised;
 pub use strategy::Strategy;
 pub use undo::Logged;
-pub use work::Vectors;
+pub use work::SimdTarget;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program, verify};
 use crate::{ops, opt};
@@ -53,7 +53,7 @@ use candidates::{Candidate, candidates};
 use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
 use straight::Straight;
-use strategy::Replay;
+use strategy::Rematerialise;
 use within::Within;
 
 /// What is asked for: a strategy and a number of bytes.
@@ -68,13 +68,13 @@ pub struct Request {
     /// Threads that may share the steps of a map, each with memory of its own: as many as the budget has room for.
     pub threads: usize,
     /// What the back end will make of it: it decides what is dear.
-    pub vectors: Vectors,
+    pub vectors: SimdTarget,
 }
 
 impl Request {
     /// By a strategy, without limits, for one thread and the vectors that every machine has.
     pub fn by(strategy: Arc<dyn Strategy>) -> Request {
-        Request { strategy, budget: None, spill: None, threads: 1, vectors: Vectors::Narrow }
+        Request { strategy, budget: None, spill: None, threads: 1, vectors: SimdTarget::Bits128 }
     }
 }
 
@@ -93,7 +93,7 @@ pub struct Decision {
     /// By bwd function.
     pub loops: BTreeMap<FuncId, LoopDecision>,
     /// Instructions of the main function that run again.
-    pub again: Again,
+    pub again: Rematerialised,
     /// Bytes of pools and controllers that live at the same time, as far as a strategy can tell; `place` knows
     /// exactly.
     pub bytes: u64,
@@ -173,7 +173,7 @@ pub struct Plan {
     /// Elements of a tile of each piece of code outside of loops that runs tile by tile.
     pub strips: Vec<usize>,
     /// Steps of the outer and of the inner loop, for each loop in a loop that runs as one.
-    pub unnested: Vec<[u64; 2]>,
+    pub coalesced: Vec<[u64; 2]>,
     /// Loops that keep a log of what their steps overwrite.
     pub logs: Vec<Logged>,
     /// What it took to find it, and those that it was chosen from.
@@ -211,7 +211,7 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
         Ok(_) | Err(_) => plan,
     })?;
     // A strategy can be anybody's.
-    decided::check(&branches::parted(&plan.program, request.vectors), &plan.decision)?;
+    decided::check(&split_branches::branch_split(&plan.program, request.vectors), &plan.decision)?;
     Ok(plan)
 }
 
@@ -227,7 +227,7 @@ fn check_request(request: &Request) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
-impl Vectors {
+impl SimdTarget {
     /// Sizes of memory in a budget beyond each of which a word costs more.
     fn near(self, budget: u64) -> Vec<u64> {
         let dearer = |bytes: &u64| self.words(WORDS, *bytes) < self.words(WORDS, bytes + 1);
@@ -291,13 +291,13 @@ fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result
     };
     // One loop for several does what they do and finds out where in them it is: it is none where nothing limits the
     // memory.
-    for candidate in candidates.iter().filter(|candidate| candidate.unnested.is_empty() || request.budget.is_some()) {
+    for candidate in candidates.iter().filter(|candidate| candidate.coalesced.is_empty() || request.budget.is_some()) {
         match Prepared::new(candidate, request) {
             Ok(prepared) => open.push(prepared),
             Err(error) => found = better(found, Err(error)),
         }
     }
-    for kind in [Candidate::is_tiled, |candidate: &Candidate| candidate.unnested.is_empty()] {
+    for kind in [Candidate::is_tiled, |candidate: &Candidate| candidate.coalesced.is_empty()] {
         let least = open
             .iter()
             .filter(|prepared| kind(prepared.candidate))
@@ -337,7 +337,7 @@ pub fn plan_within(program: &Program, request: &Request, offer: u64) -> Result<P
     let mut found =
         plan(program, &Request { budget: Some(offer), ..request.clone() }).map_err(|error| beyond(error, offer))?;
     // Nobody asked for all that there is: what makes next to nothing faster is left to others.
-    let most = found.decision.work + found.decision.work / HARDLY;
+    let most = found.decision.work + found.decision.work / MIN_GAIN;
     while let Ok(half) = plan(program, &Request { budget: Some(found.bytes_peak / 2), ..request.clone() })
         && half.decision.work <= most
     {
@@ -347,7 +347,7 @@ pub fn plan_within(program: &Program, request: &Request, offer: u64) -> Result<P
 }
 
 /// Of the work of a plan, what memory that nobody gave must save.
-const HARDLY: u128 = 64;
+const MIN_GAIN: u128 = 64;
 
 /// What nobody gave as a budget is not called one.
 fn beyond(error: Error, offer: u64) -> Error {
@@ -393,7 +393,7 @@ impl<'c> Prepared<'c> {
     fn new(candidate: &'c Candidate, request: &Request) -> Result<Prepared<'c>, Error> {
         let facts = Facts {
             spill: request.spill,
-            ..facts::facts(&candidate.parted, request, &|origin: &str| request.strategy.fate(origin))
+            ..facts::facts(&candidate.branch_split, request, &|origin: &str| request.strategy.fate(origin))
         };
         let kept = strategy::Auto.decide(&facts, None)?;
         let bound = quick_bound(&facts, request.budget.unwrap_or(u64::MAX));
@@ -419,38 +419,38 @@ impl<'c> Prepared<'c> {
 
     fn plan_spilling(&self, spill: Option<Spill>) -> Result<Plan, Error> {
         let (strategy, budget) = (&self.request.strategy, self.request.budget);
-        let (program, parted) = (&self.candidate.program, &self.candidate.parted);
+        let (program, branch_split) = (&self.candidate.program, &self.candidate.branch_split);
         let grain = Grain { threads: self.request.threads, ..strategy.grain() };
         // What is in memory of the code outside of loops shows where everything is kept.
-        let reference = place(parted, &self.kept, grain);
+        let reference = place(branch_split, &self.kept, grain);
         let straight = Straight::new(program, self.request.vectors, &reference, &|origin: &str| strategy.fate(origin));
         let facts = Facts { spill, residuals: straight.residuals(), ..self.facts.clone() };
         let fits = budget.is_none_or(|budget| reference.bytes <= budget && !facts.is_open());
         let search = strategy.search();
         let all_ways = || straight.ways(search, if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS });
-        let ways = match strategy.replay() {
-            Replay::Never => vec![Again::default()],
-            Replay::Most => straight.ways(search, WAYS).pop().into_iter().collect(),
-            Replay::Fit if fits => vec![straight.least(search)],
-            Replay::Fit => all_ways(),
+        let ways = match strategy.rematerialise() {
+            Rematerialise::Never => vec![Rematerialised::default()],
+            Rematerialise::Most => straight.ways(search, WAYS).pop().into_iter().collect(),
+            Rematerialise::Fit if fits => vec![straight.least(search)],
+            Rematerialise::Fit => all_ways(),
         };
         let insts = self.candidate.insts();
         let placed_insts = Cell::new(insts);
         let placed = |decision: &Decision| {
             let known = (&decision.loops, &decision.again) == (&self.kept.loops, &self.kept.again);
             placed_insts.set(placed_insts.get() + insts);
-            if known { reference.clone() } else { place(parted, decision, grain) }
+            if known { reference.clone() } else { place(branch_split, decision, grain) }
         };
         let found = fastest(&self.request, &facts, ways, insts, placed);
         // That everything kept fits says nothing of a strategy that decides otherwise about the loops.
         let Found { decision, placed, splits } = match found {
-            Err(_) if strategy.replay() == Replay::Fit && fits => {
+            Err(_) if strategy.rematerialise() == Rematerialise::Fit && fits => {
                 fastest(&self.request, &facts, all_ways(), insts, placed)
             }
             found => found,
         }?;
         let decision = Decision { work: decision.work.max(self.counted), ..decision };
-        let Candidate { tiles, strips, unnested, logs, .. } = self.candidate.clone();
+        let Candidate { tiles, strips, coalesced, logs, .. } = self.candidate.clone();
         Ok(Plan {
             strategy: strategy.name(),
             budget,
@@ -461,7 +461,7 @@ impl<'c> Prepared<'c> {
             decision,
             tiles,
             strips,
-            unnested,
+            coalesced,
             logs,
             effort: Effort { splits, placed: placed_insts.get() },
             facts,
@@ -506,34 +506,34 @@ struct Found {
 fn fastest(
     request: &Request,
     facts: &Facts,
-    ways: Vec<Again>,
+    ways: Vec<Rematerialised>,
     insts: u64,
     place: impl Fn(&Decision) -> Placed,
 ) -> Result<Found, Error> {
     let strategy = &request.strategy;
     let [known, small]: [RefCell<BTreeMap<u64, Decision>>; 2] = Default::default();
-    let decide = |room: Option<u64>| {
-        // What is best in more room than it takes is best in all that it fits in.
-        let larger = |room: u64| known.borrow().range(room..).next().map(|(_, decision)| decision.clone());
-        let same = |room: u64| larger(room).filter(|decision| facts.loops.len() <= 1 && decision.bytes <= room);
+    let decide = |limit: Option<u64>| {
+        // What is best in more bytes than it takes is best in all that it fits in.
+        let larger = |limit: u64| known.borrow().range(limit..).next().map(|(_, decision)| decision.clone());
+        let same = |limit: u64| larger(limit).filter(|decision| facts.loops.len() <= 1 && decision.bytes <= limit);
         if let Some(decision) =
-            known.borrow().get(&room.unwrap_or(u64::MAX)).cloned().or_else(|| same(room.unwrap_or(u64::MAX)))
+            known.borrow().get(&limit.unwrap_or(u64::MAX)).cloned().or_else(|| same(limit.unwrap_or(u64::MAX)))
         {
             return Ok(decision);
         }
-        let decision = strategy.decide(facts, room)?;
-        // Of a loop of unknown length, nothing is best in all the room there could be.
+        let decision = strategy.decide(facts, limit)?;
+        // Of a loop of unknown length, nothing is best in all the bytes there could be.
         let most = if facts.is_open() { decision.bytes } else { u64::MAX };
-        known.borrow_mut().insert(room.unwrap_or(most), decision.clone());
+        known.borrow_mut().insert(limit.unwrap_or(most), decision.clone());
         Ok(decision)
     };
     // Whatever else was decided before.
-    let decide_anew = |room: u64| {
-        if let Some(decision) = small.borrow().get(&room).cloned() {
+    let decide_anew = |limit: u64| {
+        if let Some(decision) = small.borrow().get(&limit).cloned() {
             return Ok(decision);
         }
-        let decision = strategy.decide(facts, Some(room))?;
-        small.borrow_mut().insert(room, decision.clone());
+        let decision = strategy.decide(facts, Some(limit))?;
+        small.borrow_mut().insert(limit, decision.clone());
         Ok(decision)
     };
     let most_placed = PLACED / ways.len().max(1) as u64;
@@ -591,7 +591,7 @@ fn fastest(
 fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     for inst in &program.function(id).insts {
         let missing = match &inst.op {
-            Op::Row(row, _) => row.lowering == Lowering::Missing || !ops::is_ours(row),
+            Op::Def(def, _) => def.lowering == Lowering::Missing || !ops::is_ours(def),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
         };
         if missing {

@@ -90,7 +90,7 @@ impl Walk {
                     invariants,
                     streams,
                     body: op.body,
-                    sweep: Sweep::Paired,
+                    sweep: Sweep::Split,
                 })
             }
             Op::While(op) => {
@@ -105,7 +105,7 @@ impl Walk {
                     sweep: Sweep::Online,
                 })
             }
-            Op::Row(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
 
@@ -113,7 +113,7 @@ impl Walk {
         let args = op.args(&inst.args);
         let [starts, invariants, streams] =
             [args.carries, args.invariants, args.streams].map(|list| list.iter().map(|v| number(*v)).collect());
-        Walk { count: number(inst.args[0]), starts, invariants, streams, body: op.body, sweep: Sweep::Alone }
+        Walk { count: number(inst.args[0]), starts, invariants, streams, body: op.body, sweep: Sweep::Joint }
     }
 }
 
@@ -182,7 +182,7 @@ enum Key {
     /// The index of a loop.
     Index,
     /// This step's row of a stream.
-    Row(u32),
+    OpDef(u32),
     /// A carry, by its number and what a step makes of it.
     Carry(u32, u32),
     /// The results of a body over fresh parameters.
@@ -221,13 +221,13 @@ impl<'p> Numbers<'p> {
     /// Numbers of the carries after one more round.
     fn step(&mut self, walk: &Walk, carries: &[u32]) -> Vec<u32> {
         let mut params = match walk.sweep {
-            Sweep::Paired | Sweep::Alone => vec![self.of(Key::Index)],
+            Sweep::Split | Sweep::Joint => vec![self.of(Key::Index)],
             // A step of a `while` has no index.
             Sweep::Online => vec![],
         };
         params.extend(carries);
         params.extend(&walk.invariants);
-        params.extend(walk.streams.iter().map(|stream| self.of(Key::Row(*stream))));
+        params.extend(walk.streams.iter().map(|stream| self.of(Key::OpDef(*stream))));
         let results = self.function(walk.body, &params);
         carries
             .iter()
@@ -290,7 +290,7 @@ impl<'p> Numbers<'p> {
                     let [then_known, else_known] = sides;
                     branches.add(inst.args[0], [side((op.then_body, then_known)), side((op.else_body, else_known))]);
                 }
-                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                Op::Def(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
                     work = work.saturating_add(priced.inst(inst));
                 }
             }

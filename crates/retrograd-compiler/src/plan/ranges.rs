@@ -21,14 +21,14 @@ pub(super) fn ranges(function: &Function, params: &[Option<Range>]) -> Vec<Optio
 }
 
 fn of_inst(inst: &Inst, known: &[Option<Range>]) -> Option<Range> {
-    let Op::Row(row, attrs) = &inst.op else { return None };
-    if *row == &ops::CONSTANT {
+    let Op::Def(def, attrs) = &inst.op else { return None };
+    if *def == &ops::CONSTANT {
         let value = attrs.array("value");
         return (value.dtype() == DType::I64 && value.shape().is_empty())
             .then(|| value.as_i64()[0])
             .map(|value| (value, value));
     }
-    let Lowering::Map(op) = row.lowering else { return None };
+    let Lowering::Map(op) = def.lowering else { return None };
     arithmetic(op, &inst.args.iter().map(|arg| known[arg.0 as usize]).collect::<Vec<_>>())
 }
 

@@ -1,6 +1,6 @@
 //! One number of bytes for many loops: how much each gets.
 //!
-//! Every region has a front of points, bytes against work. Loops whose memory lives at the same time add their bytes,
+//! Every region has a Pareto front of points, bytes against work. Loops whose memory lives at the same time add their bytes,
 //! those that do not share them; what is inside a step multiplies. A loop's points are made by a fit, so that any
 //! strategy can share.
 
@@ -11,13 +11,13 @@ use std::rc::Rc;
 use super::facts::{Facts, Region};
 use super::fit::{Fitted, Inside};
 use super::schedule::Sweep;
-use super::{Again, Decision, Spill};
+use super::{Decision, Rematerialised, Spill};
 use crate::ir::Error;
 
 /// Makes the decision for one loop in so many bytes.
 pub(super) type Fit<'a> = &'a dyn Fn(Inside<'_>, Option<u64>) -> Result<Fitted, Error>;
 
-/// Points of a front, those of the front inside of a step forwards that an outer loop is tried with, and how many pairs
+/// Points of a Pareto front, those of the front inside of a step forwards that an outer loop is tried with, and how many pairs
 /// of them with those of a step backwards.
 const POINTS: usize = 24;
 const INNER_POINTS: usize = 4;
@@ -64,13 +64,13 @@ struct Share {
     works: (u64, u64),
 }
 
-/// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any,
+/// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. With bytes for none,
 /// the smallest.
-pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<Decision, Error> {
+pub(super) fn share(facts: &Facts, limit: Option<u64>, fit: Fit<'_>) -> Result<Decision, Error> {
     let sharing =
-        Sharing { facts, room, fit, heights: heights(facts), alone: facts.loops.len() <= 1, tried: Cell::new(0) };
+        Sharing { facts, limit, fit, heights: heights(facts), alone: facts.loops.len() <= 1, tried: Cell::new(0) };
     let front = sharing.front(&facts.root)?;
-    let fits = |point: &&Point| room.is_none_or(|room| point.bytes <= room);
+    let fits = |point: &&Point| limit.is_none_or(|limit| point.bytes <= limit);
     let best = front.iter().filter(fits).min_by_key(|point| (point.key(), point.bytes));
     let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
     sharing.spend(&mut point)?;
@@ -80,12 +80,12 @@ pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<De
         .map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision.clone()))
         .collect();
     let work = u128::from(facts.cost).saturating_add(point.work);
-    Ok(Decision { loops, again: Again::default(), bytes: point.bytes, work, tried: sharing.tried.get() })
+    Ok(Decision { loops, again: Rematerialised::default(), bytes: point.bytes, work, tried: sharing.tried.get() })
 }
 
 struct Sharing<'a> {
     facts: &'a Facts,
-    room: Option<u64>,
+    limit: Option<u64>,
     fit: Fit<'a>,
     /// Levels of unwinds inside of the steps of each loop, forwards and backwards.
     heights: Vec<[usize; 2]>,
@@ -121,7 +121,7 @@ impl Sharing<'_> {
         let (mut lasting, mut passing) = (vec![Point::default()], vec![Point::default()]);
         for part in parts {
             let front = self.front(part)?;
-            let paired = matches!(part, Region::Unwind(number) if self.facts.loops[*number].sweeps[0] != Sweep::Alone);
+            let paired = matches!(part, Region::Unwind(number) if self.facts.loops[*number].sweeps[0] != Sweep::Joint);
             if paired {
                 lasting = self.join(&lasting, &front, u64::saturating_add, u128::saturating_add);
             } else {
@@ -187,8 +187,8 @@ impl Sharing<'_> {
 
     /// What a loop is tried with.
     fn offers(&self, inner: u64) -> Vec<Option<u64>> {
-        let Some(room) = self.room else { return vec![None] };
-        let left = u128::from(room.saturating_sub(inner));
+        let Some(limit) = self.limit else { return vec![None] };
+        let left = u128::from(limit.saturating_sub(inner));
         if self.alone {
             return vec![Some(left as u64)];
         }
@@ -203,7 +203,7 @@ impl Sharing<'_> {
         let mut front: Vec<Point> = vec![];
         for point in points {
             let useful = front.last().is_none_or(|last| point.key() < last.key());
-            if useful && (front.is_empty() || self.room.is_none_or(|room| point.bytes <= room)) {
+            if useful && (front.is_empty() || self.limit.is_none_or(|limit| point.bytes <= limit)) {
                 front.push(point);
             }
         }
@@ -217,11 +217,11 @@ impl Sharing<'_> {
 
     /// What is left goes to the loop that gains the most from it; each is fitted once more, with time for its table.
     fn spend(&self, point: &mut Point) -> Result<(), Error> {
-        let Some(room) = self.room.filter(|_| !self.alone) else { return Ok(()) };
+        let Some(limit) = self.limit.filter(|_| !self.alone) else { return Ok(()) };
         let mut order: Vec<usize> = point.loops.keys().copied().collect();
         order.sort_by_key(|number| std::cmp::Reverse(point.loops[number].fitted.work));
         for number in order {
-            let left = room.saturating_sub(point.bytes);
+            let left = limit.saturating_sub(point.bytes);
             let old = &point.loops[&number];
             let offer = old.fitted.bytes.saturating_add(left);
             let new = self.fitted(number, old.works, Some(offer), CELLS)?;

@@ -7,14 +7,14 @@
 use super::Spill;
 use super::fit::{Fitted, Inside, QUICK, Records, Shifted, unit, up};
 use super::optimal::tiers::{Disk, Fast, Tiers};
-use super::optimal::{Alone, Paired, Place};
+use super::optimal::{JointReversal, Place, SplitReversal};
 use super::schedule::{SUM_BYTES, Sweep, Tiered};
 use super::work::{ACTION, SECOND};
 
-/// Steps up to which memory alone is asked, and most places in a loop at which a state may go to the disk.
+/// Steps up to which memory joint is asked, and most places in a loop at which a state may go to the disk.
 const REACH: u64 = 2000;
 
-/// A loop of more steps has no states on the disk: between two of them there would be more steps than memory alone is
+/// A loop of more steps has no states on the disk: between two of them there would be more steps than memory joint is
 /// asked for.
 pub(super) const LONGEST_ON_DISK: u64 = REACH * REACH;
 
@@ -39,16 +39,16 @@ impl<'f> Inside<'f> {
             return None;
         }
         let near = Records { sweep: way.sweep, choices: way.choices.clone(), count: reach };
-        let room = bytes.min(reach.saturating_mul(near.sizes(state).max()?));
-        let unit = unit(near.sizes(state), room, self.cells / (reach * QUICK))?;
+        let limit = bytes.min(reach.saturating_mul(near.sizes(state).max()?));
+        let unit = unit(near.sizes(state), limit, self.cells / (reach * QUICK))?;
         let steps = self.steps(&near, unit, up)?;
-        let mut units = (room / unit) as usize;
-        let alone = Alone::quick(&steps.costs, reach as usize, units);
-        let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, reach as usize, units, 0));
+        let mut units = (limit / unit) as usize;
+        let joint = JointReversal::quick(&steps.costs, reach as usize, units);
+        let split_reversal = (way.sweep == Sweep::Split).then(|| SplitReversal::new(&joint, reach as usize, units, 0));
         loop {
-            let found = self.tiered(way, (&alone, paired.as_ref()), &steps, units, (slots, spill, far))?;
+            let found = self.tiered(way, (&joint, split_reversal.as_ref()), &steps, units, (slots, spill, far))?;
             match found.bytes.checked_sub(bytes).filter(|over| *over > 0) {
-                None => return Some(Fitted { tried: alone.tried().saturating_mul(2), ..found }),
+                None => return Some(Fitted { tried: joint.tried().saturating_mul(2), ..found }),
                 Some(over) => units = units.checked_sub(over.div_ceil(unit) as usize)?,
             }
         }
@@ -58,7 +58,7 @@ impl<'f> Inside<'f> {
     fn tiered(
         self,
         way: &Records<'f>,
-        (alone, paired): (&Alone<'_>, Option<&Paired<'_>>),
+        (joint, split_reversal): (&JointReversal<'_>, Option<&SplitReversal<'_>>),
         steps: &Shifted,
         units: usize,
         (slots, spill, far): (u64, Spill, u64),
@@ -74,8 +74,8 @@ impl<'f> Inside<'f> {
             };
             Fast { later: row(Place::Later, 0), first: row(Place::First, lead) }
         };
-        let in_memory = fast(&|place, steps| alone.work(place, steps, units));
-        let sweep = paired.map(|paired| fast(&|place, steps| paired.work(place, steps, units)));
+        let in_memory = fast(&|place, steps| joint.work(place, steps, units));
+        let sweep = split_reversal.map(|split_reversal| fast(&|place, steps| split_reversal.work(place, steps, units)));
         let scale = 2f64.powi(steps.shift as i32);
         let access =
             (self.facts.state_bytes as f64 * SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
@@ -85,12 +85,12 @@ impl<'f> Inside<'f> {
         let over = |slots: Option<usize>| {
             let disk = Disk { slots, write: access, read: access };
             let tiers = Tiers::new(in_memory.clone(), sweep.clone(), grain as f64 * advance, before, disk);
-            let work = if paired.is_some() {
+            let work = if split_reversal.is_some() {
                 tiers.work_of_sweep(grains)
             } else {
                 tiers.work(super::optimal::tiers::Origin::Start, grains, slots.unwrap_or(1))
             };
-            let tables = Tiered { alone, paired, tiers: &tiers, grain, units };
+            let tables = Tiered { joint, split_reversal, tiers: &tiers, grain, units };
             work.is_finite().then(|| {
                 let recipe =
                     tables.recipe(way.count, slots.unwrap_or(1), self.facts.state_bytes, Self::record_bytes(way));

@@ -7,7 +7,7 @@ use crate::ir::{Builder, Function, Inst, Type, UnwindOp, Value};
 #[derive(Clone, Debug)]
 pub(super) struct Split {
     /// `(i, c, inv, x) -> kept`.
-    pub(super) cone: Function,
+    pub(super) slice: Function,
     /// `(i, kept, inv, x, a, g, r) -> (a', r', h)`.
     pub(super) reverse: Function,
     /// Types of what is kept.
@@ -17,8 +17,8 @@ pub(super) struct Split {
 impl Split {
     /// Whether recording reads parameter number k.
     pub(super) fn reads(&self, k: usize) -> bool {
-        let param = self.cone.params[k];
-        self.cone.insts.iter().any(|inst| inst.args.contains(&param)) || self.cone.results.contains(&param)
+        let param = self.slice.params[k];
+        self.slice.insts.iter().any(|inst| inst.args.contains(&param)) || self.slice.results.contains(&param)
     }
 }
 
@@ -27,7 +27,7 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) 
     let params = op.args(&bwd.params);
     let forward: Vec<Value> =
         [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
-    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &cut.kept, |_| false);
+    let slice = extract(bwd, format!("{}_cone", bwd.name), &forward, &cut.kept, |_| false);
     let reverse_params: Vec<Value> = [params.count]
         .iter()
         .chain(&cut.kept)
@@ -40,7 +40,7 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) 
         .collect();
     let effect = |inst: &Inst| inst.has_effect(|body| effects[usize::from(body)]);
     let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results, effect);
-    Split { cone, reverse, kept: cut.kept.iter().map(|value| bwd.ty(*value).clone()).collect() }
+    Split { slice, reverse, kept: cut.kept.iter().map(|value| bwd.ty(*value).clone()).collect() }
 }
 
 /// The function of `params` that computes `results` with the instructions of another; every path to the other's

@@ -1,8 +1,8 @@
-//! Code outside of loops: what of it runs again so that less is held.
+//! Rematerialisation: what of the code outside of loops runs again so that less is held.
 //!
 //! A value that is read again long after it was made can be made again just before: the same instructions on the same
 //! values, so the same bits. What is an array in memory is seen from a placed Program, because a nest keeps nothing of
-//! what it computes for itself. From there on it is arithmetic (`optimal/replay.rs`): orders of runs, each with its
+//! what it computes for itself. From there on it is arithmetic (`optimal/rematerialise.rs`): orders of runs, each with its
 //! work and about its bytes. `place` then says exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,14 +11,14 @@ use super::cut::{Fate, Search, origin};
 use super::facts::{Fates, Residual, readers};
 use super::optimal::chain::{Chain, First, Table};
 use super::optimal::closure::{Closure, Maker};
-use super::optimal::replay::{Code, Item, Order, Run};
-use super::place::{Home, Placed};
-use super::work::{Priced, Vectors};
+use super::optimal::rematerialise::{Code, Item, Order, Run};
+use super::place::{Placed, Storage};
+use super::work::{Priced, SimdTarget};
 use crate::ir::{Function, Inst, Lowering, Op, Program, Value};
 
 /// Instructions of the main function that run again: which ones, in order, before which other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Again {
+pub struct Rematerialised {
     /// By the number of the instruction that follows them.
     pub before: BTreeMap<usize, Vec<usize>>,
     /// Values that they make, and how many times.
@@ -27,7 +27,7 @@ pub struct Again {
     pub work: u64,
 }
 
-impl Again {
+impl Rematerialised {
     /// How many times a value is made again.
     pub fn runs(&self, value: Value) -> usize {
         self.made.get(&value).copied().unwrap_or(0)
@@ -73,13 +73,13 @@ struct Known {
 }
 
 impl<'p> Straight<'p> {
-    pub(super) fn new(program: &'p Program, vectors: Vectors, placed: &Placed, fates: Fates<'_>) -> Straight<'p> {
+    pub(super) fn new(program: &'p Program, vectors: SimdTarget, placed: &Placed, fates: Fates<'_>) -> Straight<'p> {
         let main = program.main();
         let (definitions, priced) = (definitions(main), vectors.priced(program, main));
         let mut seen = Seen { main, definitions: &definitions, numbers: BTreeMap::new(), folded: BTreeSet::new() };
         let (mut code, mut values, mut insts, mut folds) = (Code::default(), vec![], vec![], vec![]);
         for (k, inst) in main.insts.iter().enumerate() {
-            let is_row = matches!(&inst.op, Op::Row(row, _) if !row.lowering.has_effect());
+            let is_row = matches!(&inst.op, Op::Def(def, _) if !def.lowering.has_effect());
             let are_arrays = inst.results.iter().all(|v| main.ty(*v).rank() > 0);
             if is_row && are_arrays && inst.results.iter().all(|v| bytes_stored(placed, *v) == 0) {
                 seen.folded.insert(k);
@@ -134,10 +134,10 @@ impl<'p> Straight<'p> {
 
     /// So many ways to run it at most, from the least work to the fewest bytes; the first as it stands if nothing else
     /// is decided beforehand.
-    pub(super) fn ways(&self, search: Search, most: usize) -> Vec<Again> {
+    pub(super) fn ways(&self, search: Search, most: usize) -> Vec<Rematerialised> {
         let crossing = self.crossing();
         if (0..self.values.len()).all(|v| !crossing[v] || self.code.bytes[v] == 0) {
-            return vec![Again::default()];
+            return vec![Rematerialised::default()];
         }
         let mut orders: Vec<Order> = vec![];
         let forced = self.is_forced();
@@ -172,11 +172,15 @@ impl<'p> Straight<'p> {
     }
 
     /// The way of the least work.
-    pub(super) fn least(&self, search: Search) -> Again {
-        if self.is_forced() { self.ways(search, 2).into_iter().next().unwrap_or_default() } else { Again::default() }
+    pub(super) fn least(&self, search: Search) -> Rematerialised {
+        if self.is_forced() {
+            self.ways(search, 2).into_iter().next().unwrap_or_default()
+        } else {
+            Rematerialised::default()
+        }
     }
 
-    /// What a cheapest cut keeps at the turn; the rest is made again once.
+    /// What a minimum cut keeps at the turn; the rest is made again once.
     fn cut(&self, search: Search) -> Vec<Order> {
         if self.turn == 0 || self.code.items.len() > ITEMS_CUT {
             return vec![];
@@ -256,7 +260,7 @@ impl<'p> Straight<'p> {
     }
 
     /// An order of items as instructions that run again.
-    fn again(&self, order: &[usize]) -> Again {
+    fn again(&self, order: &[usize]) -> Rematerialised {
         let mut emission = Emission {
             straight: self,
             made: vec![None; self.program.main().insts.len()],
@@ -264,7 +268,7 @@ impl<'p> Straight<'p> {
             fence: 0,
             waiting: vec![],
         };
-        let mut again = Again::default();
+        let mut again = Rematerialised::default();
         let (mut next, mut place) = (0, 0);
         for item in order {
             let inst = self.insts[*item];
@@ -378,7 +382,7 @@ impl Emission<'_, '_> {
         let Some(made) = self.made[inst] else { return false };
         let makers = main.insts[inst].args.iter().filter_map(|v| self.straight.definitions[v.0 as usize]);
         let newer = makers.into_iter().any(|arg| self.made[arg].is_some_and(|at| at > made));
-        let view = matches!(&main.insts[inst].op, Op::Row(row, _) if matches!(row.lowering, Lowering::View(_) | Lowering::Constant));
+        let view = matches!(&main.insts[inst].op, Op::Def(def, _) if matches!(def.lowering, Lowering::View(_) | Lowering::Constant));
         !newer && (view || made > self.fence)
     }
 }
@@ -388,14 +392,19 @@ fn bytes_stored(placed: &Placed, value: Value) -> u64 {
     let Some(placed_as) = placed.main.get(value.0 as usize).copied().flatten() else { return 0 };
     let own = placed.access(placed_as).root == placed_as;
     match placed.home(placed_as) {
-        Home::Store(_) | Home::Pointer(_) if own => placed.ty(placed_as).bytes() as u64,
-        Home::Store(_) | Home::Pointer(_) | Home::None | Home::Register | Home::Input(_) | Home::Literal(_) => 0,
+        Storage::Buffer(_) | Storage::Pointer(_) if own => placed.ty(placed_as).bytes() as u64,
+        Storage::Buffer(_)
+        | Storage::Pointer(_)
+        | Storage::None
+        | Storage::Register
+        | Storage::Input(_)
+        | Storage::Literal(_) => 0,
     }
 }
 
 /// Whether an instruction shares the factors of a matrix with others: they are kept beside it.
 pub(super) fn shares_factors(inst: &Inst) -> bool {
-    matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Factored(..)))
+    matches!(&inst.op, Op::Def(def, _) if matches!(def.lowering, Lowering::Factored(..)))
 }
 
 /// Code before the turn in stages, and what of it the code after the turn reads.

@@ -1,8 +1,8 @@
 //! Loads and stores in vector loops: what is invariant is computed once, before the loop.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::kernel::{Address, Reg};
 
 use super::arithmetic::Width;
 use super::vector::{Lanes, Part, VecLoop};

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, types};
-use retrograd_compiler::fuse::Registers;
-use retrograd_compiler::fuse::kernel::{Reg, RegType, Stmt};
 use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::Registers;
+use retrograd_compiler::lower::kernel::{Reg, RegType, Stmt};
 
 use super::Lower;
 

@@ -11,8 +11,8 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, ModuleReloc, default_libcall_names};
-use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::plan::Vectors;
+use retrograd_compiler::lower::kernel::Kernel;
+use retrograd_compiler::plan::SimdTarget;
 
 use super::{Body, lower, wide};
 use crate::code::{Constants, Entry, Generator};
@@ -41,8 +41,8 @@ impl Cranelift {
     }
 
     /// The vectors of its code on the machine that we run on.
-    pub(crate) fn vectors() -> Vectors {
-        if wide::is_there() { Vectors::Mixed } else { Vectors::Narrow }
+    pub(crate) fn vectors() -> SimdTarget {
+        if wide::is_there() { SimdTarget::Bits512Or128 } else { SimdTarget::Bits128 }
     }
 }
 
@@ -229,10 +229,10 @@ fn host(isa: isa::Builder) -> OwnedTargetIsa {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
+    use crate::cancellation::Cancellation;
     use crate::code::{Code, code};
-    use crate::watch::Watch;
-    use retrograd_compiler::fuse::kernel::{Address, Place, Reg, RegType, Stmt};
     use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+    use retrograd_compiler::lower::kernel::{Address, Place, Reg, RegType, Stmt};
 
     /// `to[k] = x[k] · x[k] + x[k]` for five elements, in a vector loop.
     fn squares(ty: DType) -> Kernel {
@@ -261,7 +261,13 @@ mod tests {
         let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 4]);
         // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
         unsafe {
-            code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never())
+            code.call(
+                std::ptr::null_mut(),
+                inputs.as_ptr(),
+                outputs.as_ptr(),
+                words.as_mut_ptr(),
+                &Cancellation::never(),
+            )
         };
         y
     }

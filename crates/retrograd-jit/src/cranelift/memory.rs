@@ -1,8 +1,8 @@
 //! Addresses, loads, stores and copies in scalar code.
 
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
-use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::kernel::{Address, Reg};
 
 use super::arithmetic::Width;
 use super::vector::every;

@@ -23,16 +23,16 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
-use retrograd_compiler::fuse::kernel::{
+use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::kernel::{
     Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt,
 };
-use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
+use crate::cancellation::UNKNOWN;
 use crate::code::{Constants, STOPPED};
-use crate::crew::LAUNCH_WORDS;
 use crate::runtime::{Import, encode_order, encode_sweep};
-use crate::watch::UNKNOWN;
+use crate::thread_pool::LAUNCH_WORDS;
 use arithmetic::Width;
 pub(crate) use machine::Cranelift;
 use machine::{imported, keeping};
@@ -183,11 +183,11 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Part(number) => self.part(*number),
             Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
             Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
-            Stmt::Spread { part, count, chunk } => self.spread(*part, *count, *chunk),
+            Stmt::ParallelFor { part, count, chunk } => self.spread(*part, *count, *chunk),
             Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
-            Stmt::InTurn(_) => panic!("verified: only vector loops write in turn"),
+            Stmt::OrderedScatter(_) => panic!("verified: only vector loops write in turn"),
         }
     }
 
@@ -347,7 +347,7 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.continue_at(after);
     }
 
-    /// Writes a launch down, and hands it to the crew.
+    /// Writes a launch down, and hands it to the pool.
     fn spread(&mut self, number: u32, count: u64, chunk: u64) {
         let words = self.registers(number);
         let function = self.function(number);

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
-use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::LaneFunction;
+use retrograd_compiler::lower::kernel::Reg;
 
 use super::Lower;
 use super::access::Access;
@@ -76,8 +76,8 @@ impl Strips {
     /// All strips from `start` to `end`, which are whole blocks apart.
     pub(super) fn emit<'k>(&self, lower: &mut Lower<'k, '_>, vec_loop: &VecLoop<'k>, start: Value, end: Value) {
         let bytes = 8 * self.steps();
-        let room = lower.room_for_strips(self.buffers as u64 * bytes);
-        let place = |k: u64| lower.builder.ins().iadd_imm_s(room, (k * bytes).cast_signed());
+        let scratch = lower.scratch_for_strips(self.buffers as u64 * bytes);
+        let place = |k: u64| lower.builder.ins().iadd_imm_s(scratch, (k * bytes).cast_signed());
         let buffers: Vec<Value> = (0..self.buffers as u64).map(place).collect();
         every(lower, start, end, self.steps(), |lower, from| {
             let to = lower.builder.ins().iadd_imm_s(from, self.steps().cast_signed());
@@ -103,7 +103,7 @@ impl Strips {
 impl Lower<'_, '_> {
     /// The address of so many bytes of the stack frame, at the beginning of a cache line. All vector loops share one
     /// stack slot, as large as the largest needs.
-    pub(super) fn room_for_strips(&mut self, bytes: u64) -> Value {
+    pub(super) fn scratch_for_strips(&mut self, bytes: u64) -> Value {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 0, 4);
         let slot = *self.strips.get_or_insert_with(|| self.builder.create_sized_stack_slot(data));
         let size = &mut self.builder.func.sized_stack_slots[slot].size;
@@ -218,7 +218,7 @@ impl Facts {
                     last_access = last_access.max(stage);
                     self.loads.insert(*dst, number);
                 }
-                Step::Store { .. } | Step::InTurn(_) => {
+                Step::Store { .. } | Step::OrderedScatter(_) => {
                     stage = stage.max(last_access);
                     (last_store, last_access) = (stage, stage);
                     self.first_store = self.first_store.min(stage);
@@ -344,7 +344,7 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
         | Step::Move { .. }
         | Step::LoadBoth { .. }
         | Step::Store { .. }
-        | Step::InTurn(_) => true,
+        | Step::OrderedScatter(_) => true,
     });
     let own: BTreeSet<Reg> = stage.steps.iter().flat_map(|&k| vec_loop.steps[k].assigns()).collect();
     for &reg in wanted.iter().filter(|&reg| facts.ready.contains_key(reg) && !own.contains(reg)) {
@@ -385,6 +385,6 @@ fn calls(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
 fn access_of<'s>(step: &'s Step<'_>) -> Option<&'s Access> {
     match step {
         Step::Load { access, .. } | Step::LoadBoth { access, .. } | Step::Store { access, .. } => Some(access),
-        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::InTurn(_) => None,
+        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::OrderedScatter(_) => None,
     }
 }

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, ValueDef, types};
 use cranelift_frontend::Variable;
-use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+use retrograd_compiler::lower::kernel::{Address, Fold, OrderedWrite, Reg, Stmt};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
 use super::access::Access;
@@ -122,7 +122,7 @@ pub(super) enum Step<'k> {
         src: Reg,
     },
     /// What is written in turn, and the number that lies after it in memory, if it is written with it.
-    InTurn(Vec<(Access, &'k Turn, Option<&'k Turn>)>),
+    OrderedScatter(Vec<(Access, &'k OrderedWrite, Option<&'k OrderedWrite>)>),
 }
 
 impl Step<'_> {
@@ -139,7 +139,7 @@ impl Step<'_> {
                 vec![*dst]
             }
             Step::LoadBoth { dst, .. } => dst.iter().copied().flatten().collect(),
-            Step::Store { .. } | Step::InTurn(_) => vec![],
+            Step::Store { .. } | Step::OrderedScatter(_) => vec![],
         }
     }
 
@@ -155,7 +155,7 @@ impl Step<'_> {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
             Step::Load { .. } | Step::LoadBoth { .. } => vec![],
-            Step::InTurn(turns) => turns
+            Step::OrderedScatter(turns) => turns
                 .iter()
                 .flat_map(|(_, turn, after)| [Some(turn.src), after.map(|after| after.src)])
                 .flatten()
@@ -167,7 +167,7 @@ impl Step<'_> {
     pub(super) fn accesses(&self) -> Vec<&Access> {
         match self {
             Step::Load { access, .. } | Step::LoadBoth { access, .. } | Step::Store { access, .. } => vec![access],
-            Step::InTurn(turns) => turns.iter().map(|(access, ..)| access).collect(),
+            Step::OrderedScatter(turns) => turns.iter().map(|(access, ..)| access).collect(),
             Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } => vec![],
         }
     }
@@ -221,12 +221,15 @@ impl<'k> VecLoop<'k> {
         vec_loop.width = vec_loop.fitting_width(lower);
         vec_loop.pair_loads();
         vec_loop.exchanged = vec_loop.exchanged();
-        vec_loop.ordered = folds.iter().any(|fold| !fold.how.is_free(lower.dtype(fold.src)));
+        vec_loop.ordered = folds.iter().any(|fold| !fold.how.is_commutative(lower.dtype(fold.src)));
         vec_loop.block = vec_loop.fitting_block();
         for fold in folds {
             let ty = lower.dtype(fold.src);
-            let vectors =
-                if fold.how.is_free(ty) { 1 } else { count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes())) };
+            let vectors = if fold.how.is_commutative(ty) {
+                1
+            } else {
+                count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes()))
+            };
             let native = vec_loop.width.native(ty);
             vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
             vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
@@ -275,7 +278,7 @@ impl<'k> VecLoop<'k> {
                     read.extend(of(to));
                     read.push(src);
                 }
-                Form::InTurn(turns) => turns.iter().for_each(|turn| {
+                Form::OrderedScatter(turns) => turns.iter().for_each(|turn| {
                     read.extend(of(&turn.to));
                     read.push(turn.src);
                 }),
@@ -298,7 +301,7 @@ impl<'k> VecLoop<'k> {
                 let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
                 invariant && (self.count > 1 || !stores)
             }
-            Form::Store { .. } | Form::InTurn(_) => false,
+            Form::Store { .. } | Form::OrderedScatter(_) => false,
         }
     }
 
@@ -316,7 +319,7 @@ impl<'k> VecLoop<'k> {
                 let zero = lower.integer(0);
                 (dst, access.load(lower, self, &Lanes::new(zero, &[Part { width: Width::One, lane: 0 }]), 0))
             }
-            Form::Store { .. } | Form::InTurn(_) => panic!("writes are not hoisted"),
+            Form::Store { .. } | Form::OrderedScatter(_) => panic!("writes are not hoisted"),
         };
         self.uniform.insert(dst, value);
     }
@@ -333,13 +336,13 @@ impl<'k> VecLoop<'k> {
                 Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from }
             }
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
-            Form::InTurn(turns) => {
+            Form::OrderedScatter(turns) => {
                 let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
                 let mut access = |(k, after): (usize, Option<usize>)| {
                     let turn = &turns[k];
                     (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
                 };
-                Step::InTurn(pairs.into_iter().map(&mut access).collect())
+                Step::OrderedScatter(pairs.into_iter().map(&mut access).collect())
             }
         };
         self.steps.push(step);
@@ -392,7 +395,7 @@ impl<'k> VecLoop<'k> {
     /// Whether nothing is written but in turn.
     fn only_adds(&self) -> bool {
         !self.steps.iter().any(|step| matches!(step, Step::Store { .. }))
-            && matches!(self.steps.last(), Some(Step::InTurn(_)))
+            && matches!(self.steps.last(), Some(Step::OrderedScatter(_)))
     }
 
     pub(super) fn is_uniform(&self, reg: Reg) -> bool {
@@ -581,7 +584,7 @@ impl<'k> VecLoop<'k> {
                     access.store(lower, self, lanes, k, value);
                 }
             }
-            Step::InTurn(turns) => {
+            Step::OrderedScatter(turns) => {
                 for k in parts {
                     (0..lanes.parts[k].width.lanes()).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
                 }
@@ -594,7 +597,7 @@ impl<'k> VecLoop<'k> {
         &self,
         lower: &mut Lower<'_, '_>,
         lanes: &Lanes<'_>,
-        turns: &[(Access, &Turn, Option<&Turn>)],
+        turns: &[(Access, &OrderedWrite, Option<&OrderedWrite>)],
         k: usize,
         lane: u32,
     ) {
@@ -763,7 +766,7 @@ impl Lower<'_, '_> {
     /// What a reduction starts from, as scalar code holds it.
     fn unit(&mut self, fold: &Fold) -> Value {
         let ty = self.dtype(fold.src);
-        self.literal(ty, fold.how.unit(ty))
+        self.literal(ty, fold.how.identity(ty))
     }
 
     /// Room for the lanes of a remainder.
@@ -779,7 +782,7 @@ enum Form<'k> {
     Let { dst: Reg, op: Option<Scalar>, args: &'k [Reg] },
     Load { dst: Reg, from: &'k Address },
     Store { to: &'k Address, src: Reg },
-    InTurn(&'k [Turn]),
+    OrderedScatter(&'k [OrderedWrite]),
 }
 
 fn form_of(stmt: &Stmt) -> Form<'_> {
@@ -789,7 +792,7 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
         Stmt::Move { dst, src } => Form::Let { dst: *dst, op: None, args: std::slice::from_ref(src) },
         Stmt::Load { dst, from } => Form::Load { dst: *dst, from },
         Stmt::Store { to, src } => Form::Store { to, src: *src },
-        Stmt::InTurn(turns) => Form::InTurn(turns),
+        Stmt::OrderedScatter(turns) => Form::OrderedScatter(turns),
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {
             misplaced(stmt)
         }
@@ -799,12 +802,12 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
         | Stmt::Next { .. }
         | Stmt::Call { .. }
         | Stmt::Part(_)
-        | Stmt::Spread { .. }
+        | Stmt::ParallelFor { .. }
         | Stmt::Poll { .. } => misplaced(stmt),
         Stmt::Fault { .. } | Stmt::Probe { .. } => misplaced(stmt),
     }
 }
 
 fn misplaced(stmt: &Stmt) -> ! {
-    panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and InTurn, not {stmt:?}")
+    panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and OrderedScatter, not {stmt:?}")
 }

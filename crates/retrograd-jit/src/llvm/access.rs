@@ -1,7 +1,7 @@
 //! Loads and stores; in vector loops, what is invariant is computed once, before the loop.
 
-use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::kernel::{Address, Reg};
 
 use super::lower::Lower;
 use super::text::{Form, Text, Value, lanes_of};

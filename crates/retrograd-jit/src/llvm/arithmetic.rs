@@ -129,8 +129,8 @@ impl Text {
     /// What is usual, unless any lane is rare: then all lanes are computed by a call.
     fn unless(&mut self, function: LaneFunction, lanes: u32, x: &Value, rare: &Value, usual: &Value) -> Value {
         let form = Form::new(DType::F64, lanes);
-        let room = self.room(&form.to_string());
-        self.act(format_args!("store {form} {usual}, ptr {room}"));
+        let slot = self.slot(&form.to_string());
+        self.act(format_args!("store {form} {usual}, ptr {slot}"));
         let any = match lanes {
             1 => rare.clone(),
             _ => {
@@ -146,10 +146,10 @@ impl Text {
         } else {
             self.call_block(function, form, x)
         };
-        self.act(format_args!("store {form} {result}, ptr {room}"));
+        self.act(format_args!("store {form} {result}, ptr {slot}"));
         self.jump(after);
         self.at(after);
-        self.make(format_args!("load {form}, ptr {room}"))
+        self.make(format_args!("load {form}, ptr {slot}"))
     }
 
     fn call_one(&mut self, function: LaneFunction, args: &[Value]) -> Value {
@@ -160,10 +160,10 @@ impl Text {
 
     /// A function of one argument, through memory.
     fn call_block(&mut self, function: LaneFunction, form: Form, x: &Value) -> Value {
-        let (room, callee) = (self.room(&form.to_string()), Value::address(Import::Block(function).address()));
-        self.act(format_args!("store {form} {x}, ptr {room}"));
-        self.act(format_args!("call void {callee}(ptr {room}, ptr {room}, i64 {})", form.lanes));
-        self.make(format_args!("load {form}, ptr {room}"))
+        let (slot, callee) = (self.slot(&form.to_string()), Value::address(Import::Block(function).address()));
+        self.act(format_args!("store {form} {x}, ptr {slot}"));
+        self.act(format_args!("call void {callee}(ptr {slot}, ptr {slot}, i64 {})", form.lanes));
+        self.make(format_args!("load {form}, ptr {slot}"))
     }
 
     /// An instruction by its names for floats and integers.

@@ -5,8 +5,8 @@
 //! signs all numbers have in common (or have at all). Where the result is 0 all numbers are on one side of it, and the
 //! signs tell which zeros were among them.
 
-use retrograd_compiler::fuse::kernel::Fold;
 use retrograd_compiler::ir::{DType, Reduction};
+use retrograd_compiler::lower::kernel::Fold;
 
 use super::lower::Lower;
 use super::text::{Form, Value, literal};
@@ -50,8 +50,8 @@ impl Noted {
                 return None;
             }
         };
-        let nan = lower.text.room(&Form::new(DType::Bool, lanes).to_string());
-        let signs = lower.text.room(&Form::new(bits_of(ty), lanes).to_string());
+        let nan = lower.text.slot(&Form::new(DType::Bool, lanes).to_string());
+        let signs = lower.text.slot(&Form::new(bits_of(ty), lanes).to_string());
         Some(Noted { how, nan, signs, lanes, ty })
     }
 
@@ -83,10 +83,10 @@ impl Noted {
         lower.text.select(form, &ahead, x, y)
     }
 
-    fn merge(&self, lower: &mut Lower<'_>, form: Form, merge: &str, room: &Value, new: &Value) {
-        let old = lower.text.make(format_args!("load {form}, ptr {room}"));
+    fn merge(&self, lower: &mut Lower<'_>, form: Form, merge: &str, slot: &Value, new: &Value) {
+        let old = lower.text.make(format_args!("load {form}, ptr {slot}"));
         let merged = lower.text.make(format_args!("{merge} {form} {old}, {new}"));
-        lower.text.act(format_args!("store {form} {merged}, ptr {room}"));
+        lower.text.act(format_args!("store {form} {merged}, ptr {slot}"));
     }
 
     /// The result of a chunk, as it would be had nothing been forgotten.

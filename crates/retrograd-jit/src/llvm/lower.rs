@@ -1,23 +1,23 @@
 //! The loop IR to LLVM IR, statement by statement.
 //!
-//! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory
+//! Registers are stack slots, which LLVM's first pass makes values. Vector loops are in `vector`, their memory
 //! accesses in `access`, arithmetic on any number of lanes in `arithmetic`.
 
 use std::collections::HashMap;
 
-use retrograd_compiler::fuse::kernel::{
+use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::lower::kernel::{
     Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt,
 };
-use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use super::Instructions;
 use super::text::{Form, Functions, Label, Module, PARAMS, Text, Value, literal};
 use super::vector;
+use crate::cancellation::UNKNOWN;
 use crate::code::{Constants, STOPPED};
-use crate::crew::LAUNCH_WORDS;
 use crate::runtime::{Import, encode_order, encode_sweep};
-use crate::watch::UNKNOWN;
+use crate::thread_pool::LAUNCH_WORDS;
 
 /// The widest vectors may be used, also where they are not preferred.
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
@@ -40,7 +40,7 @@ pub(super) fn lower(
             lanes,
             text: Text::new(fused, if calls(body) > INLINE_CALLS { Functions::Called } else { Functions::Written }),
             name,
-            rooms: HashMap::new(),
+            slots: HashMap::new(),
             exits: Vec::new(),
             action: None,
             operands: None,
@@ -82,9 +82,9 @@ fn calls(body: &[Stmt]) -> usize {
         | Stmt::Copy { .. }
         | Stmt::Zero { .. }
         | Stmt::ForVec { .. }
-        | Stmt::InTurn(_)
+        | Stmt::OrderedScatter(_)
         | Stmt::Leave => 0,
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Spread { .. } => 0,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::ParallelFor { .. } => 0,
         Stmt::Spill { .. } | Stmt::Fetch { .. } | Stmt::Poll { .. } | Stmt::Probe { .. } | Stmt::Fault { .. } => 0,
     };
     body.iter().map(count).sum()
@@ -100,7 +100,7 @@ pub(super) struct Lower<'k> {
     /// Of the whole kernel.
     name: &'k str,
     /// By register, once it is used.
-    rooms: HashMap<Reg, Value>,
+    slots: HashMap<Reg, Value>,
     /// Where the loops around this place go on, innermost last.
     exits: Vec<Label>,
     /// Five words for the answer of a controller.
@@ -173,11 +173,11 @@ impl<'k> Lower<'k> {
             Stmt::Part(number) => self.part(*number),
             Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
             Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
-            Stmt::Spread { part, count, chunk } => self.spread(*part, *count, *chunk),
+            Stmt::ParallelFor { part, count, chunk } => self.spread(*part, *count, *chunk),
             Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
-            Stmt::InTurn(_) => panic!("verified: only vector loops write in turn"),
+            Stmt::OrderedScatter(_) => panic!("verified: only vector loops write in turn"),
         }
     }
 
@@ -279,7 +279,7 @@ impl<'k> Lower<'k> {
     }
 
     fn next(&mut self, words: &Address, schedule: &Schedule, table: Option<Reg>, dst: [Reg; 5]) {
-        let action = self.action.get_or_insert_with(|| self.text.room("[5 x i64]")).clone();
+        let action = self.action.get_or_insert_with(|| self.text.slot("[5 x i64]")).clone();
         let words = self.address(words);
         let table = self.table(schedule, table);
         self.call(Import::Next, format_args!("ptr {words}, i64 {}, {table}, ptr {action}", schedule.words()));
@@ -293,7 +293,7 @@ impl<'k> Lower<'k> {
     fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
         let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
         let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number");
-        let addresses = self.operands.get_or_insert_with(|| self.text.room(&format!("[{most} x ptr]"))).clone();
+        let addresses = self.operands.get_or_insert_with(|| self.text.slot(&format!("[{most} x ptr]"))).clone();
         for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
             let operand = self.address(operand);
             let at = self.text.offset(&addresses, 8 * k);
@@ -365,12 +365,12 @@ impl<'k> Lower<'k> {
         self.text.at(after);
     }
 
-    /// Writes a launch down, and hands it to the crew.
+    /// Writes a launch down, and hands it to the pool.
     fn spread(&mut self, number: u32, count: u64, chunk: u64) {
         let words = self.registers(number);
         let callee = part_name(self.name, number);
         let fields = format!("ptr @{callee}, {PARAMS}, ptr {words}, i64 {count}, i64 {chunk}");
-        let launch = self.text.room(&format!("[{LAUNCH_WORDS} x i64]"));
+        let launch = self.text.slot(&format!("[{LAUNCH_WORDS} x i64]"));
         let mut fields = fields.split(", ");
         for k in 0..LAUNCH_WORDS as i64 {
             let (at, field) =
@@ -384,7 +384,7 @@ impl<'k> Lower<'k> {
     /// What a part gets, in words of ours.
     fn registers(&mut self, part: u32) -> Value {
         let params = &self.kernel.parts[part as usize].params;
-        let words = self.text.room(&format!("[{} x i64]", params.len()));
+        let words = self.text.slot(&format!("[{} x i64]", params.len()));
         for (k, reg) in (0..).zip(params) {
             let (at, value) = (self.text.offset(&words, 8 * k), self.get(*reg));
             self.text.act(format_args!("store {} {value}, ptr {at}", native(self.kernel.regs[reg.0 as usize])));
@@ -408,7 +408,7 @@ impl<'k> Lower<'k> {
 
     /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
     fn probe(&mut self, site: u32, seen: &Seen, steps: &[Reg]) {
-        let words = self.text.room(&format!("[{} x i64]", steps.len() + 1));
+        let words = self.text.slot(&format!("[{} x i64]", steps.len() + 1));
         for (k, step) in (1..).zip(steps) {
             let (at, value) = (self.text.offset(&words, 8 * k), self.get(*step));
             self.text.store(Form::one(DType::I64), &at, &value);
@@ -472,18 +472,18 @@ impl<'k> Lower<'k> {
     }
 
     pub(super) fn get(&mut self, reg: Reg) -> Value {
-        let (ty, room) = self.room(reg);
-        self.text.make(format_args!("load {ty}, ptr {room}"))
+        let (ty, slot) = self.slot(reg);
+        self.text.make(format_args!("load {ty}, ptr {slot}"))
     }
 
     pub(super) fn set(&mut self, reg: Reg, value: &Value) {
-        let (ty, room) = self.room(reg);
-        self.text.act(format_args!("store {ty} {value}, ptr {room}"));
+        let (ty, slot) = self.slot(reg);
+        self.text.act(format_args!("store {ty} {value}, ptr {slot}"));
     }
 
-    fn room(&mut self, reg: Reg) -> (&'static str, Value) {
+    fn slot(&mut self, reg: Reg) -> (&'static str, Value) {
         let ty = native(self.kernel.regs[reg.0 as usize]);
-        (ty, self.rooms.entry(reg).or_insert_with(|| self.text.cleared_room(ty)).clone())
+        (ty, self.slots.entry(reg).or_insert_with(|| self.text.cleared_slot(ty)).clone())
     }
 
     pub(super) fn dtype(&self, reg: Reg) -> DType {

@@ -12,7 +12,7 @@ mod vector;
 
 use std::path::Path;
 
-use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::lower::kernel::Kernel;
 
 use crate::code::{Constants, Entry, Generator};
 use library::Library;
@@ -74,11 +74,11 @@ impl Instructions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancellation::Cancellation;
     use crate::code::code;
     use crate::cranelift::Cranelift;
-    use crate::watch::Watch;
-    use retrograd_compiler::fuse::kernel::{Address, Fold, Place, Reg, RegType, Stmt};
     use retrograd_compiler::ir::{DType, LaneFunction, Reduction, Scalar};
+    use retrograd_compiler::lower::kernel::{Address, Fold, Place, Reg, RegType, Stmt};
 
     /// `to[k] = exp(x[k])·atan(x[k]) + x[k]`, and the sum of these.
     fn chain(count: u64) -> Kernel {
@@ -112,7 +112,13 @@ mod tests {
         let (code, mut words) = (code(&chain(count), generator), [0; 4]);
         // SAFETY: the kernel has no arena, reads and writes so many elements, and one sum.
         unsafe {
-            code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never())
+            code.call(
+                std::ptr::null_mut(),
+                inputs.as_ptr(),
+                outputs.as_ptr(),
+                words.as_mut_ptr(),
+                &Cancellation::never(),
+            )
         };
         y.iter().chain(&sum).map(|y: &f64| y.to_bits()).collect()
     }

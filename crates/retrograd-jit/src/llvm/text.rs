@@ -110,7 +110,7 @@ fn element(dtype: DType) -> &'static str {
 #[derive(Default)]
 pub(super) struct Text {
     /// Room on the stack, which belongs to the first block.
-    rooms: String,
+    slots: String,
     body: String,
     declarations: BTreeSet<String>,
     values: u32,
@@ -142,9 +142,9 @@ pub(super) struct Module {
 impl Module {
     /// Adds a function, with more parameters than all have in common.
     pub(super) fn add(&mut self, text: Text, name: &str, linkage: &str, more: &str) {
-        let Text { rooms, body, declarations, .. } = text;
+        let Text { slots, body, declarations, .. } = text;
         self.declarations.extend(declarations);
-        writeln!(self.functions, "define {linkage}void @{name}({PARAMS}{more}) #0 {{\n{rooms}{body}  ret void\n}}")
+        writeln!(self.functions, "define {linkage}void @{name}({PARAMS}{more}) #0 {{\n{slots}{body}  ret void\n}}")
             .expect("strings take everything");
     }
 
@@ -189,18 +189,18 @@ impl Text {
     }
 
     /// Room on the stack for one value of a type.
-    pub(super) fn room(&mut self, of: &str) -> Value {
+    pub(super) fn slot(&mut self, of: &str) -> Value {
         let value = self.fresh();
-        writeln!(self.rooms, "  {value} = alloca {of}, align 64").expect("strings take everything");
+        writeln!(self.slots, "  {value} = alloca {of}, align 64").expect("strings take everything");
         value
     }
 
     /// The same, which holds zero at first: a register that is read on a way on which nothing assigned it holds 0, as
     /// anything undefined could spread to branches.
-    pub(super) fn cleared_room(&mut self, of: &str) -> Value {
-        let room = self.room(of);
-        writeln!(self.rooms, "  store {of} zeroinitializer, ptr {room}").expect("strings take everything");
-        room
+    pub(super) fn cleared_slot(&mut self, of: &str) -> Value {
+        let slot = self.slot(of);
+        writeln!(self.slots, "  store {of} zeroinitializer, ptr {slot}").expect("strings take everything");
+        slot
     }
 
     /// A place to jump to, which is not written yet.

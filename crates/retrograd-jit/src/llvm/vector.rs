@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+use retrograd_compiler::lower::kernel::{Address, Fold, OrderedWrite, Reg, Stmt};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
 use super::access::Access;
@@ -97,7 +97,7 @@ enum Step<'k> {
         src: Reg,
     },
     /// What is written in turn, and the number that lies after it in memory, if it is written with it.
-    InTurn(Vec<(Access, &'k Turn, Option<&'k Turn>)>),
+    OrderedScatter(Vec<(Access, &'k OrderedWrite, Option<&'k OrderedWrite>)>),
 }
 
 impl Step<'_> {
@@ -113,7 +113,7 @@ impl Step<'_> {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
             Step::Load { .. } | Step::LoadBoth { .. } => Vec::new(),
-            Step::InTurn(turns) => {
+            Step::OrderedScatter(turns) => {
                 turns.iter().flat_map(|(_, turn, after)| [Some(*turn), *after]).flatten().map(|turn| turn.src).collect()
             }
         }
@@ -145,9 +145,9 @@ impl<'k> VecLoop<'k> {
         let mut totals = Vec::new();
         for fold in folds {
             let (wide, one) = (form(lower, fold, lower.lanes), form(lower, fold, 1));
-            let vectors = if fold.how.is_free(lower.dtype(fold.dst)) { 1 } else { reached };
-            partials.push((0..vectors).map(|_| lower.text.room(&wide)).collect());
-            totals.push(lower.text.room(&one));
+            let vectors = if fold.how.is_commutative(lower.dtype(fold.dst)) { 1 } else { reached };
+            partials.push((0..vectors).map(|_| lower.text.slot(&wide)).collect());
+            totals.push(lower.text.slot(&one));
         }
         let noted = folds.iter().map(|fold| Noted::new(lower, fold)).collect();
         let (uniform, wide) = (BTreeMap::new(), BTreeMap::new());
@@ -183,7 +183,7 @@ impl<'k> VecLoop<'k> {
                     read.extend(of(to));
                     read.push(src);
                 }
-                Shape::InTurn(turns) => turns.iter().for_each(|turn| {
+                Shape::OrderedScatter(turns) => turns.iter().for_each(|turn| {
                     read.extend(of(&turn.to));
                     read.push(turn.src);
                 }),
@@ -206,7 +206,7 @@ impl<'k> VecLoop<'k> {
                 let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
                 invariant && (self.count > 1 || !stores)
             }
-            Shape::Store { .. } | Shape::InTurn(_) => false,
+            Shape::Store { .. } | Shape::OrderedScatter(_) => false,
         }
     }
 
@@ -224,7 +224,7 @@ impl<'k> VecLoop<'k> {
                 let one = Part { lanes: 1, steps: 1, lane: 0 };
                 (dst, access.load(lower, self, &Lanes::new(Value::integer(0), &[one]), 0))
             }
-            Shape::Store { .. } | Shape::InTurn(_) => panic!("writes are not hoisted"),
+            Shape::Store { .. } | Shape::OrderedScatter(_) => panic!("writes are not hoisted"),
         };
         self.uniform.insert(dst, value);
     }
@@ -243,13 +243,13 @@ impl<'k> VecLoop<'k> {
                 Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from }
             }
             Shape::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
-            Shape::InTurn(turns) => {
+            Shape::OrderedScatter(turns) => {
                 let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
                 let access = |(k, after): (usize, Option<usize>)| {
                     let turn = &turns[k];
                     (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
                 };
-                Step::InTurn(pairs.into_iter().map(access).collect())
+                Step::OrderedScatter(pairs.into_iter().map(access).collect())
             }
         };
         self.steps.push(step);
@@ -309,7 +309,7 @@ impl<'k> VecLoop<'k> {
 
     /// The whole loop: blocks, what remains, and reductions.
     fn emit(&mut self, lower: &mut Lower<'k>) {
-        let ordered = self.folds.iter().any(|fold| !fold.how.is_free(lower.dtype(fold.dst)));
+        let ordered = self.folds.iter().any(|fold| !fold.how.is_commutative(lower.dtype(fold.dst)));
         let block = if self.has_calls() || ordered { LONG } else { PLAIN };
         let main = self.count / block * block;
         let (whole, rest) = (parts(lower.lanes, block), parts(lower.lanes, self.count - main));
@@ -400,7 +400,7 @@ impl<'k> VecLoop<'k> {
                 }
                 return;
             }
-            Step::InTurn(turns) => {
+            Step::OrderedScatter(turns) => {
                 for k in parts {
                     (0..lanes.parts[k].steps).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
                 }
@@ -415,7 +415,7 @@ impl<'k> VecLoop<'k> {
         &self,
         lower: &mut Lower<'k>,
         lanes: &Lanes<'_>,
-        turns: &[(Access, &Turn, Option<&Turn>)],
+        turns: &[(Access, &OrderedWrite, Option<&OrderedWrite>)],
         k: usize,
         lane: u32,
     ) {
@@ -455,7 +455,7 @@ impl<'k> VecLoop<'k> {
             return vec![lower.text.compute(Scalar::Call(function), Form::one(ty), &args)];
         }
         while lower.buffers.len() < args.len() {
-            let buffer = lower.text.room(&format!("[{LONG} x double]"));
+            let buffer = lower.text.slot(&format!("[{LONG} x double]"));
             lower.buffers.push(buffer);
         }
         let buffers = lower.buffers[..args.len()].to_vec();
@@ -498,8 +498,8 @@ impl<'k> VecLoop<'k> {
         let form = Form::new(lower.dtype(fold.dst), lower.lanes);
         for (k, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, k);
-            let room = &partials[(part.lane / lower.lanes) as usize % partials.len()];
-            let old = lower.text.make(format_args!("load {form}, ptr {room}"));
+            let slot = &partials[(part.lane / lower.lanes) as usize % partials.len()];
+            let old = lower.text.make(format_args!("load {form}, ptr {slot}"));
             let new = match noted {
                 Some(noted) => {
                     let value = self.or_units(lower, fold, *part, value);
@@ -508,7 +508,7 @@ impl<'k> VecLoop<'k> {
                 None if part.steps < lower.lanes => combine_some(lower, fold.how.scalar(), form, *part, &old, &value),
                 None => lower.text.compute(fold.how.scalar(), form, &[old, value]),
             };
-            lower.text.act(format_args!("store {form} {new}, ptr {room}"));
+            lower.text.act(format_args!("store {form} {new}, ptr {slot}"));
         }
     }
 
@@ -536,7 +536,7 @@ impl<'k> VecLoop<'k> {
                 None => lower.text.compute(op, form, &[x.clone(), y.clone()]),
             };
             let mut results: Vec<Value> =
-                partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
+                partials.iter().map(|slot| lower.text.make(format_args!("load {form}, ptr {slot}"))).collect();
             // Partial l and l + lanes/2 are half the vectors apart, then half a vector. Vectors that are not there are
             // units, which change no partial: each of them began with the unit, so that no sum is -0.
             let mut vectors = LONG as usize / lower.lanes as usize;
@@ -576,7 +576,7 @@ impl Lower<'_> {
     /// What a reduction starts from.
     fn unit(&self, fold: &Fold) -> Value {
         let ty = self.dtype(fold.dst);
-        literal(ty, fold.how.unit(ty))
+        literal(ty, fold.how.identity(ty))
     }
 }
 
@@ -598,15 +598,15 @@ fn parts(lanes: u32, steps: u64) -> Vec<Part> {
 
 /// A loop from `start` to `end` by `step`, at least once.
 fn every<'k>(lower: &mut Lower<'k>, start: &Value, end: &Value, step: u64, body: impl FnOnce(&mut Lower<'k>, &Value)) {
-    let room = lower.text.room("i64");
+    let slot = lower.text.slot("i64");
     let (inside, after) = (lower.text.label(), lower.text.label());
-    lower.text.act(format_args!("store i64 {start}, ptr {room}"));
+    lower.text.act(format_args!("store i64 {start}, ptr {slot}"));
     lower.text.jump(inside);
     lower.text.at(inside);
-    let index = lower.text.make(format_args!("load i64, ptr {room}"));
+    let index = lower.text.make(format_args!("load i64, ptr {slot}"));
     body(lower, &index);
     let next = lower.text.make(format_args!("add nuw nsw i64 {index}, {step}"));
-    lower.text.act(format_args!("store i64 {next}, ptr {room}"));
+    lower.text.act(format_args!("store i64 {next}, ptr {slot}"));
     let more = lower.text.make(format_args!("icmp slt i64 {next}, {end}"));
     lower.text.branch(&more, inside, after);
     lower.text.at(after);
@@ -618,7 +618,7 @@ enum Shape<'k> {
     Let { dst: Reg, op: Option<Scalar>, args: &'k [Reg] },
     Load { dst: Reg, from: &'k Address },
     Store { to: &'k Address, src: Reg },
-    InTurn(&'k [Turn]),
+    OrderedScatter(&'k [OrderedWrite]),
 }
 
 fn form_of(stmt: &Stmt) -> Shape<'_> {
@@ -628,7 +628,7 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
         Stmt::Move { dst, src } => Shape::Let { dst: *dst, op: None, args: std::slice::from_ref(src) },
         Stmt::Load { dst, from } => Shape::Load { dst: *dst, from },
         Stmt::Store { to, src } => Shape::Store { to, src: *src },
-        Stmt::InTurn(turns) => Shape::InTurn(turns),
+        Stmt::OrderedScatter(turns) => Shape::OrderedScatter(turns),
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {
             misplaced(stmt)
         }
@@ -638,14 +638,14 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
         | Stmt::Next { .. }
         | Stmt::Call { .. }
         | Stmt::Part(_)
-        | Stmt::Spread { .. }
+        | Stmt::ParallelFor { .. }
         | Stmt::Poll { .. } => misplaced(stmt),
         Stmt::Fault { .. } | Stmt::Probe { .. } => misplaced(stmt),
     }
 }
 
 fn misplaced(stmt: &Stmt) -> ! {
-    panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and InTurn, not {stmt:?}")
+    panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and OrderedScatter, not {stmt:?}")
 }
 
 /// The lanes of a vector as one: each is combined with the one that is half of them further, until one is left.

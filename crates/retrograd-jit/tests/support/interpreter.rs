@@ -1,7 +1,9 @@
 //! The loop IR, one number at a time.
 
-use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
+use retrograd_compiler::lower::kernel::{
+    ActionCode, Address, Fold, Kernel, Order, OrderedWrite, Place, Reg, RegType, Stmt,
+};
 use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Run, Schedule};
 
@@ -127,7 +129,7 @@ impl<'k> Machine<'k> {
                 let bytes = self.get(*src).to_le_bytes();
                 self.memory[buffer][at..at + size].copy_from_slice(&bytes[..size]);
             }
-            Stmt::InTurn(turns) => turns.iter().for_each(|turn| self.turn(turn)),
+            Stmt::OrderedScatter(turns) => turns.iter().for_each(|turn| self.turn(turn)),
             Stmt::Copy { to, from, bytes } => {
                 let ((to, at), (from, begin)) = (self.address(to), self.address(from));
                 let copied = self.memory[from][begin..begin + *bytes as usize].to_vec();
@@ -175,7 +177,7 @@ impl<'k> Machine<'k> {
                 self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
             }
             Stmt::Part(number) => return self.part(*number, 0, 0),
-            Stmt::Spread { part, count, chunk } => return self.spread(*part, *count, *chunk),
+            Stmt::ParallelFor { part, count, chunk } => return self.spread(*part, *count, *chunk),
             Stmt::Spill { .. } | Stmt::Fetch { .. } => panic!("nothing is spilled here"),
             // Nobody stops it.
             Stmt::Poll { .. } => {}
@@ -190,7 +192,7 @@ impl<'k> Machine<'k> {
         Flow::On
     }
 
-    fn turn(&mut self, turn: &Turn) {
+    fn turn(&mut self, turn: &OrderedWrite) {
         let (buffer, at) = self.address(&turn.to);
         let ty = self.dtype(turn.src);
         let place = at..at + ty.bytes();
@@ -266,9 +268,9 @@ impl<'k> Machine<'k> {
 /// The order that `Fold` documents.
 fn blocked(terms: &[u64], how: Reduction, ty: DType) -> u64 {
     let combine = |a: u64, b: u64| scalar(how.scalar(), ty, &[a, b]);
-    let mut total = how.unit(ty);
+    let mut total = how.identity(ty);
     for chunk in terms.chunks(SUM_CHUNK) {
-        let mut partials = vec![how.unit(ty); SUM_LANES];
+        let mut partials = vec![how.identity(ty); SUM_LANES];
         for (k, term) in chunk.iter().enumerate() {
             partials[k % SUM_LANES] = combine(partials[k % SUM_LANES], *term);
         }
@@ -413,7 +415,7 @@ fn encode(action: Action) -> [u64; 5] {
         Action::Restore { at, step } => [ActionCode::Restore as u64, step, 0, at.unwrap_or(u64::MAX), 0],
         Action::Tape { from, to, at, choice } => [ActionCode::Tape as u64, from, to, at, choice],
         Action::Reverse { from, to, at, choice } => [ActionCode::Reverse as u64, from, to, at, choice],
-        Action::Turnback { step } => [ActionCode::Turnback as u64, step, 0, 0, 0],
+        Action::Youturn { step } => [ActionCode::Youturn as u64, step, 0, 0, 0],
         Action::Turn => [ActionCode::Turn as u64, 0, 0, 0, 0],
         Action::Spill { at, step } => [ActionCode::Spill as u64, step, 0, at, 0],
         Action::Fetch { at, step } => [ActionCode::Fetch as u64, step, 0, at, 0],

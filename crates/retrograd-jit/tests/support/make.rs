@@ -1,7 +1,7 @@
 //! A short way to write kernels.
 
-use retrograd_compiler::fuse::kernel::{Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
 use retrograd_compiler::ir::{DType, LaneFunction, Reduction, Scalar};
+use retrograd_compiler::lower::kernel::{Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
 
 /// From one float to one.
 pub const UNARY: [Scalar; 32] = [

@@ -14,9 +14,9 @@ pub mod make;
 use std::sync::LazyLock;
 
 use interpreter::{Outcome, interpret};
-use retrograd_compiler::fuse::Fault;
-use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos, Type};
+use retrograd_compiler::lower::Fault;
+use retrograd_compiler::lower::kernel::Kernel;
 use retrograd_jit::{Backend, Executable};
 
 /// The back ends that there are on this machine; says so where LLVM is not among them. `RETROGRAD_LLVM` names another

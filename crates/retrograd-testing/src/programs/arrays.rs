@@ -1,12 +1,12 @@
 //! Random instructions of the op table.
 
-use retrograd_compiler::ir::{Attr, Attrs, DType, Row, Type, Value};
+use retrograd_compiler::ir::{Attr, Attrs, DType, OpDef, Type, Value};
 use retrograd_compiler::ops;
 
 use super::{Draft, ELEMENTS, Entry, Kind, MOST, Scope, Slot, apply, embedding};
 
 /// Ops that compare.
-const COMPARISONS: [&Row; 6] = [&ops::LT, &ops::LE, &ops::GT, &ops::GE, &ops::EQ, &ops::NE];
+const COMPARISONS: [&OpDef; 6] = [&ops::LT, &ops::LE, &ops::GT, &ops::GE, &ops::EQ, &ops::NE];
 
 impl Draft {
     pub(super) fn unary(&mut self, s: &mut Scope) {
@@ -71,19 +71,19 @@ impl Draft {
         let x = self.some(s, kind);
         let (kind, rank) = (x.slot.kind, x.slot.ty.rank());
         let value = match self.random.below(6) {
-            5 if rank > 0 => s.b.row(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(rank)]), &[x.value]),
+            5 if rank > 0 => s.b.op(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(rank)]), &[x.value]),
             0 | 1 => self.broadcast(s, &x),
             2 if rank > 1 => {
                 let axes = self.permutation(rank);
-                s.b.row(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), &[x.value])
+                s.b.op(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), &[x.value])
             }
             3 => {
                 let shape = self.reshaped(&x.slot.ty);
-                s.b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[x.value])
+                s.b.op(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[x.value])
             }
             _ => {
                 let (start, stop, step) = self.part(&x.slot.ty);
-                s.b.row(
+                s.b.op(
                     &ops::SLICE,
                     Attrs::none().ints("start", start).ints("stop", stop).ints("step", step),
                     &[x.value],
@@ -199,7 +199,7 @@ impl Draft {
     fn read(&mut self, s: &mut Scope, x: &Entry) -> Value {
         let (sizes, steps, starts) = self.place(s, &x.slot.ty);
         let attrs = Attrs::none().ints("sizes", sizes).ints("step", steps);
-        s.b.row(&ops::DYNAMIC_SLICE, attrs, &[vec![x.value], starts].concat())
+        s.b.op(&ops::DYNAMIC_SLICE, attrs, &[vec![x.value], starts].concat())
     }
 
     /// A window written or added to, mostly with something made of a window of the same array, as in a stencil.
@@ -222,11 +222,11 @@ impl Draft {
                         .collect();
                 }
                 let attrs = Attrs::none().ints("sizes", sizes).ints("step", steps.iter().copied());
-                let window = s.b.row(&ops::DYNAMIC_SLICE, attrs, &[vec![base.value], from].concat());
+                let window = s.b.op(&ops::DYNAMIC_SLICE, attrs, &[vec![base.value], from].concat());
                 // A window with a negative step, which its own writing must not overtake.
                 let value = match s.b.ty(window).rank() {
                     rank if rank > 0 && self.chance(4) => {
-                        s.b.row(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(rank)]), &[window])
+                        s.b.op(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(rank)]), &[window])
                     }
                     _ => window,
                 };
@@ -239,7 +239,7 @@ impl Draft {
         } else {
             (&ops::UPDATE, base.slot.most.max(update.slot.most))
         };
-        let value = s.b.row(row, Attrs::none().ints("step", steps), &[vec![base.value, update.value], starts].concat());
+        let value = s.b.op(row, Attrs::none().ints("step", steps), &[vec![base.value, update.value], starts].concat());
         self.push(s, kind, value, most);
     }
 
@@ -264,7 +264,7 @@ impl Draft {
         let x = self.some(s, kind);
         let axes: Vec<usize> = (0..x.slot.ty.rank()).filter(|_| !self.chance(3)).collect();
         let count: usize = axes.iter().map(|axis| x.slot.ty.shape[*axis]).product();
-        let value = s.b.row(&ops::SUM, Attrs::none().ints("axes", axes), &[x.value]);
+        let value = s.b.op(&ops::SUM, Attrs::none().ints("axes", axes), &[x.value]);
         self.push(s, x.slot.kind, value, x.slot.most * count as f64);
     }
 
@@ -302,7 +302,7 @@ impl Draft {
         if elements > ELEMENTS || rank > 4 {
             return;
         }
-        let value = s.b.row(&ops::DOT, ops::DotAxes::attrs(&left, &right, &batch.0, &batch.1), &[x.value, y.value]);
+        let value = s.b.op(&ops::DOT, ops::DotAxes::attrs(&left, &right, &batch.0, &batch.1), &[x.value, y.value]);
         self.push(s, y.slot.kind, value, x.slot.most * y.slot.most * count as f64);
     }
 
@@ -348,7 +348,7 @@ impl Draft {
         let value = match self.random.below(5) {
             0 if ty.rank() > 0 => {
                 let axis = self.random.below(ty.rank());
-                s.b.row(&ops::IOTA, Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]), &[])
+                s.b.op(&ops::IOTA, Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]), &[])
             }
             1 => apply(s, &ops::SUB, &[x.value, y.value]),
             2 => apply(s, &ops::NEG, &[x.value]),

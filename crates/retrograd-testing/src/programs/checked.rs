@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retrograd_compiler::ir::{Array, Attr, Attrs, DType, FuncId, Function, Inst, Op, Pos, Program, Row, Type, Value};
+use retrograd_compiler::ir::{Array, Attr, Attrs, DType, FuncId, Function, Inst, Op, OpDef, Pos, Program, Type, Value};
 use retrograd_compiler::ops;
 
 use super::Case;
@@ -82,10 +82,10 @@ struct Code<'f> {
 }
 
 impl Code<'_> {
-    fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Value>, ty: Type) -> Value {
+    fn push(&mut self, def: &'static OpDef, attrs: Attrs, args: Vec<Value>, ty: Type) -> Value {
         let result = Value(self.function.types.len() as u32);
         self.function.types.push(ty);
-        self.insts.push(Inst { op: Op::Row(row, attrs), args, results: vec![result], pos: self.pos.clone() });
+        self.insts.push(Inst { op: Op::Def(def, attrs), args, results: vec![result], pos: self.pos.clone() });
         result
     }
 
@@ -96,9 +96,9 @@ impl Code<'_> {
         self.push(&ops::BROADCAST, attrs, vec![value], ty.clone())
     }
 
-    fn compare(&mut self, row: &'static Row, value: Value, ty: &Type, bound: f64) -> Value {
+    fn compare(&mut self, def: &'static OpDef, value: Value, ty: &Type, bound: f64) -> Value {
         let bound = self.literal(Array::number(ty.dtype, bound), ty);
-        self.push(row, Attrs::none(), vec![value, bound], Type::new(DType::Bool, ty.shape.clone()))
+        self.push(def, Attrs::none(), vec![value, bound], Type::new(DType::Bool, ty.shape.clone()))
     }
 
     /// Whether any element holds, or there is none.

@@ -10,7 +10,7 @@ use retrograd_compiler::{diff, ops};
 use super::{Draft, ELEMENTS, Kind, Place, Reach, Scope, Slot};
 
 /// Results of the condition or body of a `while` over its count and the parameters of the function inside.
-type Turn<'a> = dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value> + 'a;
+type OrderedWrite<'a> = dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value> + 'a;
 
 /// How often a loop runs: the value, and the most it can be.
 struct Count {
@@ -113,7 +113,7 @@ impl Draft {
         let more = if self.chance(2) { Some(self.function("more", &asked, &[mask], &place)) } else { None };
 
         // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
-        let bounded = |draft: &Draft, name: &str, build: &Turn| {
+        let bounded = |draft: &Draft, name: &str, build: &OrderedWrite| {
             let b = Builder::new(name);
             let before = b.params(params[..=carries.len()].iter().map(|slot| slot.ty.clone()));
             let last = b.param(index.ty.clone());
@@ -122,9 +122,9 @@ impl Draft {
             b.finish(results)
         };
         let cond = bounded(self, "cond", &|draft, b, last, params| {
-            let below = b.row(&ops::LT, Default::default(), &[params[0], last]);
+            let below = b.op(&ops::LT, Default::default(), &[params[0], last]);
             let more = more.map(|more| b.inline(&draft.functions[usize::from(more)], params)[0]);
-            vec![more.map_or(below, |more| b.row(&ops::AND, Default::default(), &[below, more]))]
+            vec![more.map_or(below, |more| b.op(&ops::AND, Default::default(), &[below, more]))]
         });
         let body = bounded(self, "turned", &|draft, b, _, params| {
             let next = b.inline(&draft.functions[usize::from(inner)], params);

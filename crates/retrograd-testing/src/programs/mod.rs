@@ -12,7 +12,7 @@ mod stencils;
 mod table;
 mod themes;
 
-use retrograd_compiler::ir::{Array, Attrs, Builder, DType, FuncId, Function, Program, Row, Type, Value};
+use retrograd_compiler::ir::{Array, Attrs, Builder, DType, FuncId, Function, OpDef, Program, Type, Value};
 use retrograd_compiler::ops;
 
 use crate::Random;
@@ -330,14 +330,14 @@ impl Draft {
         }
         if from.elements() == ty.elements() {
             return entry(
-                s.b.row(&ops::RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[x.value]),
+                s.b.op(&ops::RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[x.value]),
                 x.slot.most,
             );
         }
         let kept = embedding(&ty.shape, &from.shape).unwrap_or_default();
         let summed: Vec<usize> = (0..from.rank()).filter(|axis| !kept.contains(axis)).collect();
         let count = summed.iter().map(|axis| from.shape[*axis]).product::<usize>().max(1) as f64;
-        let sum = s.b.row(&ops::SUM, Attrs::none().ints("axes", summed), &[x.value]);
+        let sum = s.b.op(&ops::SUM, Attrs::none().ints("axes", summed), &[x.value]);
         let mean = s.b.mul(s.b.full(&s.b.ty(sum), 1.0 / count), sum);
         self.fitted(s, &entry(mean, x.slot.most), ty)
     }
@@ -398,7 +398,7 @@ impl Draft {
             0 => (s.b.constant(self.random.array(ty, (-1.0, 1.0))), 1.0),
             1 if ty.rank() > 0 => {
                 let axis = self.random.below(ty.rank());
-                let iota = s.b.row(
+                let iota = s.b.op(
                     &ops::IOTA,
                     Attrs::none().with("type", retrograd_compiler::ir::Attr::Type(ty.clone())).ints("axis", [axis]),
                     &[],
@@ -459,6 +459,6 @@ fn embedding(shape: &[usize], wide: &[usize]) -> Option<Vec<usize>> {
 }
 
 /// An op without attributes.
-fn apply(s: &Scope, row: &'static Row, args: &[Value]) -> Value {
-    s.b.row(row, Attrs::none(), args)
+fn apply(s: &Scope, def: &'static OpDef, args: &[Value]) -> Value {
+    s.b.op(def, Attrs::none(), args)
 }

@@ -142,13 +142,13 @@ fn insert(function: &mut Function, array: Array) -> Value {
 }
 
 fn constant(array: Array) -> Op {
-    Op::Row(&ops::CONSTANT, Attrs::none().with("value", Attr::Array(array)))
+    Op::Def(&ops::CONSTANT, Attrs::none().with("value", Attr::Array(array)))
 }
 
 fn literal(inst: &Inst) -> Option<&Array> {
     match &inst.op {
-        Op::Row(row, attrs) if *row == &ops::CONSTANT => Some(attrs.array("value")),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(def, attrs) if *def == &ops::CONSTANT => Some(attrs.array("value")),
+        Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 

@@ -87,9 +87,9 @@ impl Draft {
             let shifted = if fits { shifted } else { start.clone() };
             let attrs =
                 Attrs::none().ints("start", shifted.clone()).ints("stop", ends(&shifted)).ints("step", steps.clone());
-            let window = s.b.row(&ops::SLICE, attrs, &[from]);
+            let window = s.b.op(&ops::SLICE, attrs, &[from]);
             let window = match self.chance(8) {
-                true => s.b.row(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(ty.rank())]), &[window]),
+                true => s.b.op(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(ty.rank())]), &[window]),
                 false => window,
             };
             sum = Some(match sum {
@@ -108,7 +108,7 @@ impl Draft {
         let value = apply(s, &ops::TANH, &[value]);
         let starts: Vec<Value> = start.iter().map(|start| s.b.int(*start as i64)).collect();
         let row = if self.chance(6) { &ops::ADD_AT } else { &ops::UPDATE };
-        let written = s.b.row(row, Attrs::none().ints("step", steps), &[vec![base, value], starts].concat());
+        let written = s.b.op(row, Attrs::none().ints("step", steps), &[vec![base, value], starts].concat());
         if *row == ops::ADD_AT { apply(s, &ops::SIN, &[written]) } else { written }
     }
 

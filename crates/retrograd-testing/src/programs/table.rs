@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use retrograd_compiler::ir::{Array, DType, Data, Lowering, Reduction, Row, Rule, Sample, Scalar, Type, Value};
+use retrograd_compiler::ir::{Array, DType, Data, Lowering, OpDef, Reduction, Rule, Sample, Scalar, Type, Value};
 use retrograd_compiler::ops;
 
 use super::{Draft, ELEMENTS, Kind, Scope, Slot, apply};
@@ -10,7 +10,7 @@ use crate::Random;
 
 /// A row at one of its samples, and a bound of its numbers there.
 struct Drawable {
-    row: &'static Row,
+    def: &'static OpDef,
     sample: Sample,
     most: f64,
 }
@@ -21,13 +21,13 @@ const RANK: usize = 6;
 /// Points of a sample at which its bound is measured.
 const POINTS: u64 = 8;
 
-/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which
+/// Op by op, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which
 /// [`checked`](super::checked) adds.
 fn drawables() -> &'static [Vec<Drawable>] {
     static TABLE: OnceLock<Vec<Vec<Drawable>>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing) && *row != &ops::CHECK);
-        let drawable = |row: &'static Row| {
+        let drawable = |row: &'static OpDef| {
             let samples = (row.samples)(row).into_iter().filter_map(|sample| measured(row, sample));
             samples.collect::<Vec<_>>()
         };
@@ -36,24 +36,24 @@ fn drawables() -> &'static [Vec<Drawable>] {
 }
 
 /// A sample with the largest number that was found there. One whose run faults is not total on its domain.
-fn measured(row: &'static Row, sample: Sample) -> Option<Drawable> {
+fn measured(def: &'static OpDef, sample: Sample) -> Option<Drawable> {
     let types: Vec<Type> = sample.args.iter().map(|(ty, _)| ty.clone()).collect();
-    let ty = (row.infer)(row, &types, &sample.attrs).expect("samples have the types that their row takes");
+    let ty = (def.infer)(def, &types, &sample.attrs).expect("samples have the types that their def takes");
     let mut most: f64 = 0.0;
     for seed in 0..POINTS {
         let random = &mut Random::new(seed);
-        let args = inputs(row, &sample, random);
-        let result = (row.eval)(row, &args.iter().collect::<Vec<_>>(), &sample.attrs, &ty).ok()?;
+        let args = inputs(def, &sample, random);
+        let result = (def.eval)(def, &args.iter().collect::<Vec<_>>(), &sample.attrs, &ty).ok()?;
         most = most.max(largest(&result));
     }
     let fits = sample.args.iter().all(|(ty, _)| ty.elements() <= ELEMENTS && ty.rank() <= RANK);
-    (fits && most.is_finite()).then_some(Drawable { row, sample, most: 1.5 * most + 0.5 })
+    (fits && most.is_finite()).then_some(Drawable { def, sample, most: 1.5 * most + 0.5 })
 }
 
 /// Inputs of a sample that satisfy the condition of their row.
-fn inputs(row: &Row, sample: &Sample, random: &mut Random) -> Vec<Array> {
+fn inputs(def: &OpDef, sample: &Sample, random: &mut Random) -> Vec<Array> {
     let mut inputs: Vec<Array> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
-    (row.condition)(&mut inputs);
+    (def.condition)(&mut inputs);
     inputs
 }
 
@@ -95,25 +95,25 @@ impl Draft {
     pub(super) fn extreme(&mut self, s: &mut Scope) {
         const DECIDING: [Scalar; 7] =
             [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
-        const SORTING: [&Row; 3] = [&ops::SORT, &ops::ARGSORT, &ops::LOGSUMEXP];
+        const SORTING: [&OpDef; 3] = [&ops::SORT, &ops::ARGSORT, &ops::LOGSUMEXP];
         self.sampled_of(s, |row| {
             let scalar = matches!(&row.lowering, Lowering::Map(scalar) if DECIDING.contains(scalar));
-            let lines = matches!(row.lowering, Lowering::Line(_) | Lowering::Reduce(Reduction::Max | Reduction::Min));
+            let lines = matches!(row.lowering, Lowering::Scan(_) | Lowering::Reduce(Reduction::Max | Reduction::Min));
             scalar || lines || SORTING.contains(&row)
         });
     }
 
-    fn sampled_of(&mut self, s: &mut Scope, wanted: fn(&Row) -> bool) {
-        let rows: Vec<&Vec<Drawable>> = drawables().iter().filter(|samples| wanted(samples[0].row)).collect();
+    fn sampled_of(&mut self, s: &mut Scope, wanted: fn(&OpDef) -> bool) {
+        let rows: Vec<&Vec<Drawable>> = drawables().iter().filter(|samples| wanted(samples[0].def)).collect();
         let samples = rows[self.random.below(rows.len())];
-        let Drawable { row, sample, most } = &samples[self.random.below(samples.len())];
+        let Drawable { def, sample, most } = &samples[self.random.below(samples.len())];
         let random = Random::new(self.random.below(1 << 30) as u64);
         let plain: Vec<Array> = sample
             .args
             .iter()
             .scan(random.clone(), |random, (ty, interval)| Some(random.array(ty, *interval)))
             .collect();
-        let inputs = inputs(row, sample, &mut random.clone());
+        let inputs = inputs(def, sample, &mut random.clone());
         let places = sample.args.iter().zip(plain.iter().zip(&inputs));
         let args: Vec<Value> = places
             .map(|((ty, interval), (plain, input))| {
@@ -126,7 +126,7 @@ impl Draft {
                 if home == *ty { value } else { s.b.convert(value, ty.dtype) }
             })
             .collect();
-        let value = s.b.row(row, sample.attrs.clone(), &args);
+        let value = s.b.op(def, sample.attrs.clone(), &args);
         let (ty, home) = (s.b.ty(value), self.home(&s.b.ty(value)));
         let value = if home == ty { value } else { s.b.convert(value, home.dtype) };
         self.push(s, kind(home.dtype), value, *most);
@@ -191,5 +191,5 @@ fn kind(dtype: DType) -> Kind {
 
 /// Rows that random Programs draw, by name.
 pub fn drawn() -> Vec<&'static str> {
-    drawables().iter().map(|samples| samples[0].row.name).collect()
+    drawables().iter().map(|samples| samples[0].def.name).collect()
 }

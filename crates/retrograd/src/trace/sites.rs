@@ -1,6 +1,6 @@
 //! Instructions that were traced within a scope, to be given derivatives of their own.
 
-use retrograd_compiler::ir::{Attrs, CallOp, Inst, Op, Pos, Row, Type};
+use retrograd_compiler::ir::{Attrs, CallOp, Inst, Op, OpDef, Pos, Type};
 
 use super::{TracedFunction, TracedRule, Tracer};
 
@@ -41,16 +41,16 @@ impl Tracer {
     }
 
     /// The instructions of a row since a moment of the same body, in it and in bodies that were closed meanwhile.
-    pub fn sites(&self, row: &'static Row, since: Moment) -> Vec<Site> {
+    pub fn sites(&self, def: &'static OpDef, since: Moment) -> Vec<Site> {
         let state = self.state.borrow();
         let top = state.top_ref();
         assert_eq!(top.id, since.frame, "scopes nest: a scope ends in the body that it began in");
         let site = |place: Place, inst: &Inst, ty: &dyn Fn(usize) -> Type| match &inst.op {
-            Op::Row(found, attrs) if *found == row => {
+            Op::Def(found, attrs) if *found == def => {
                 let types = (0..inst.args.len()).map(ty).collect();
                 Some(Site { place, attrs: attrs.clone(), types, pos: inst.pos.clone() })
             }
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         };
         let insts = top.builder.insts();
         let open = insts

@@ -160,7 +160,7 @@ pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Res
 ///
 /// let b = Builder::new("logaddexp");
 /// let x = b.param(Type::f64([]));
-/// let y = b.row(&ops::LOGADDEXP, Attrs::none(), &[x, b.zeros(&Type::f64([]))]);
+/// let y = b.op(&ops::LOGADDEXP, Attrs::none(), &[x, b.zeros(&Type::f64([]))]);
 /// let softplus = Program::new(b.finish(vec![y]));
 /// assert!(check_at_special_point(&softplus, &[Array::scalar(0.0)], 2, 1).unwrap() > 0);
 /// ```

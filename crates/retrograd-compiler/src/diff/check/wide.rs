@@ -13,7 +13,7 @@ pub(super) fn widened(program: &Program) -> Program {
     for function in &mut program.functions {
         function.types.iter_mut().for_each(|ty| *ty = wide_type(ty));
         for inst in &mut function.insts {
-            if let Op::Row(_, attrs) = &mut inst.op {
+            if let Op::Def(_, attrs) = &mut inst.op {
                 *attrs = attrs.iter().fold(Attrs::none(), |attrs, (name, attr)| attrs.with(name, wide_attr(attr)));
             }
         }

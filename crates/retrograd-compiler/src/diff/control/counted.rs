@@ -203,11 +203,11 @@ fn reverse_step(
 /// from. They fault where the loop does.
 fn is_cheap(insts: &[Inst], given: impl Fn(Value) -> bool + Copy, term: &Term) -> bool {
     let is_cheap = |inst: &Inst| match &inst.op {
-        Op::Row(row, _) => match row.lowering {
+        Op::Def(def, _) => match def.lowering {
             Lowering::Map(_) | Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) => true,
             Lowering::View(_) | Lowering::Pick(_) => true,
             Lowering::Dot
-            | Lowering::Line(_)
+            | Lowering::Scan(_)
             | Lowering::Routine(_)
             | Lowering::Factored(..)
             | Lowering::Composed(_) => false,

@@ -166,11 +166,11 @@ pub(super) fn has_effects(program: &Program, id: FuncId) -> bool {
 /// Whether every element of a result is made of the elements at its place, and of numbers that are the same for all.
 fn is_elementwise(function: &Function) -> bool {
     let is = |inst: &Inst| match &inst.op {
-        Op::Row(row, _) => {
+        Op::Def(def, _) => {
             let alike = || inst.args.iter().all(|arg| function.ty(*arg).shape == function.ty(inst.results[0]).shape);
-            **row == CONSTANT
-                || (**row == BROADCAST && function.ty(inst.args[0]).rank() == 0)
-                || (row.lowering.is_elementwise() && alike())
+            **def == CONSTANT
+                || (**def == BROADCAST && function.ty(inst.args[0]).rank() == 0)
+                || (def.lowering.is_elementwise() && alike())
         }
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
     };

@@ -48,10 +48,10 @@ pub(super) fn refused(inst: &Inst, why: &str) -> Error {
 pub(in crate::diff) fn known_count(insts: &[Inst], count: Value) -> Option<usize> {
     let inst = insts.iter().find(|inst| inst.results.contains(&count))?;
     match &inst.op {
-        Op::Row(row, attrs) if *row == &ops::CONSTANT => {
+        Op::Def(def, attrs) if *def == &ops::CONSTANT => {
             Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0))
         }
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
@@ -119,7 +119,7 @@ fn walking_body(t: &mut Transform, op: &UnwindOp, bound: usize) -> Result<FuncId
         let states = streamed(carries, bound);
         let (inv, xs, g) = (params(invariants), streamed(streams, op.bound), streamed(emitted, op.bound));
         let one = b.int(1);
-        let subtract = |x: Value, y: Value| b.row(&ops::SUB, Attrs::none(), &[x, y]);
+        let subtract = |x: Value, y: Value| b.op(&ops::SUB, Attrs::none(), &[x, y]);
         let i = subtract(subtract(n, one), k);
         let read = |streams: &[Value]| streams.iter().map(|stream| read_row(&b, *stream, i)).collect::<Vec<_>>();
         let args = [vec![i], read(&states), inv, read(&xs), a, read(&g), r].concat();
@@ -135,16 +135,16 @@ fn read_row(b: &Builder, stream: Value, i: Value) -> Value {
     let row = b.ty(stream).row().expect("streams have a leading axis");
     let sizes = row.stream(1).shape;
     let attrs = Attrs::none().ints("sizes", sizes.clone()).ints("step", vec![1; sizes.len()]);
-    let window = b.row(&ops::DYNAMIC_SLICE, attrs, &at_row(b, &[stream], i, sizes.len()));
-    b.row(&ops::RESHAPE, Attrs::none().ints("shape", row.shape), &[window])
+    let window = b.op(&ops::DYNAMIC_SLICE, attrs, &at_row(b, &[stream], i, sizes.len()));
+    b.op(&ops::RESHAPE, Attrs::none().ints("shape", row.shape), &[window])
 }
 
 /// A stream with another row i.
 fn write_row(b: &Builder, stream: Value, row: Value, i: Value) -> Value {
     let shape = b.ty(row).stream(1).shape;
     let rank = shape.len();
-    let window = b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[row]);
-    b.row(&ops::UPDATE, Attrs::none().ints("step", vec![1; rank]), &at_row(b, &[stream, window], i, rank))
+    let window = b.op(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[row]);
+    b.op(&ops::UPDATE, Attrs::none().ints("step", vec![1; rank]), &at_row(b, &[stream, window], i, rank))
 }
 
 /// Operands, and where the window of row i starts.

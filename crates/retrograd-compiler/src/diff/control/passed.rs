@@ -152,8 +152,8 @@ impl<'s> Lift<'s> {
         let lifted = demand.lifted(|p, holds| match outside(p.value()) {
             Outside::Fixed(value) => Some((Predicate::new(b, value), holds)),
             Outside::Row(stream) => {
-                let truths = if holds { stream } else { b.row(&NOT, Attrs::none(), &[stream]) };
-                Some((Predicate::new(b, b.row(&ANY, Attrs::none().ints("axes", [0]), &[truths])), true))
+                let truths = if holds { stream } else { b.op(&NOT, Attrs::none(), &[stream]) };
+                Some((Predicate::new(b, b.op(&ANY, Attrs::none().ints("axes", [0]), &[truths])), true))
             }
             Outside::Changing => None,
         });
@@ -321,7 +321,7 @@ fn is_total(program: &Program, insts: &[Inst], inst: &Inst, dtype: &dyn Fn(Value
     // More steps than a stream has rows are a fault.
     let fits = |bound: usize| known_count(insts, inst.args[0]).is_some_and(|count| count <= bound);
     match &inst.op {
-        Op::Row(row, _) => never_faults(row, inst.args.first().map_or(DType::Bool, |arg| dtype(*arg))),
+        Op::Def(def, _) => never_faults(def, inst.args.first().map_or(DType::Bool, |arg| dtype(*arg))),
         Op::If(_) => are_bodies_total(),
         Op::For(op) => {
             let has_streams = !(op.args(&inst.args).3.is_empty() && op.results(&inst.results).1.is_empty());

@@ -9,10 +9,10 @@ use super::lex::{Kind, Token, lex};
 use crate::ir::array::{Array, Data};
 use crate::ir::attr::{Attr, AttrKind, Attrs};
 use crate::ir::error::{Error, ErrorKind, Pos};
+use crate::ir::op_def::OpDef;
 use crate::ir::program::{
     CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindOp, Value, WhileOp,
 };
-use crate::ir::row::Row;
 use crate::ir::types::{DType, Type};
 
 /// Reads a Program; `lookup` gives the row of an op, `file` names the text in positions and errors.
@@ -26,7 +26,7 @@ use crate::ir::types::{DType, Type};
 /// let program = ir::parse(text, "exp.rg", &ops::find).unwrap();
 /// assert_eq!(program.to_string(), "fn main(%0: f64) -> f64 {\n  %1: f64 = exp %0\n  return %1\n}\n");
 /// ```
-pub fn parse(text: &str, file: &str, lookup: &dyn Fn(&str) -> Option<&'static Row>) -> Result<Program, Error> {
+pub fn parse(text: &str, file: &str, lookup: &dyn Fn(&str) -> Option<&'static OpDef>) -> Result<Program, Error> {
     let file: Arc<str> = file.into();
     let mut parser = Parser::new(lex(text, &file)?, file, lookup);
     parser.name_functions()?;
@@ -53,7 +53,7 @@ struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
     file: Arc<str>,
-    lookup: &'t dyn Fn(&str) -> Option<&'static Row>,
+    lookup: &'t dyn Fn(&str) -> Option<&'static OpDef>,
     /// Every function of the text, by name.
     functions: BTreeMap<&'t str, FuncId>,
     /// Values and their types, of the function being read.
@@ -63,7 +63,7 @@ struct Parser<'t> {
 
 /// Tokens, and errors that name them.
 impl<'t> Parser<'t> {
-    fn new(tokens: Vec<Token<'t>>, file: Arc<str>, lookup: &'t dyn Fn(&str) -> Option<&'static Row>) -> Parser<'t> {
+    fn new(tokens: Vec<Token<'t>>, file: Arc<str>, lookup: &'t dyn Fn(&str) -> Option<&'static OpDef>) -> Parser<'t> {
         Parser { tokens, at: 0, file, lookup, functions: BTreeMap::new(), values: BTreeMap::new(), types: Vec::new() }
     }
 
@@ -256,30 +256,30 @@ impl<'t> Parser<'t> {
     }
 
     fn row(&mut self, name: &str) -> Result<(Op, Vec<Value>), Error> {
-        let Some(row) = (self.lookup)(name) else {
+        let Some(def) = (self.lookup)(name) else {
             let known =
                 |name: &str| (self.lookup)(name).is_some() || ["if", "for", "while", "unwind", "call"].contains(&name);
             let hint = nearest(name, &known).map_or(String::new(), |name| format!("; did you mean `{name}`?"));
             return self.fail(self.tokens[self.at - 1].line, format!("unknown op `{name}`{hint}"));
         };
         let args = self.value_list()?;
-        let attrs = if self.took("{") { self.attributes(row)? } else { Attrs::none() };
-        Ok((Op::Row(row, attrs), args))
+        let attrs = if self.took("{") { self.attributes(def)? } else { Attrs::none() };
+        Ok((Op::Def(def, attrs), args))
     }
 
     /// Attributes in any order; they are kept in the order of the row.
-    fn attributes(&mut self, row: &'static Row) -> Result<Attrs, Error> {
-        let mut found: Vec<Option<Attr>> = vec![None; row.attrs.len()];
+    fn attributes(&mut self, def: &'static OpDef) -> Result<Attrs, Error> {
+        let mut found: Vec<Option<Attr>> = vec![None; def.attrs.len()];
         self.list_until("}", |parser| {
-            let key = parser.key(row.name, row.attrs, |key| found[key].is_some())?;
-            let kind = AttrKind::of(row.attrs[key]);
+            let key = parser.key(def.name, def.attrs, |key| found[key].is_some())?;
+            let kind = AttrKind::of(def.attrs[key]);
             if kind != AttrKind::Flag {
                 parser.mark("=")?;
             }
             found[key] = Some(parser.attribute(kind)?);
             Ok(())
         })?;
-        let present = row.attrs.iter().zip(found).filter_map(|(name, attr)| attr.map(|attr| (*name, attr)));
+        let present = def.attrs.iter().zip(found).filter_map(|(name, attr)| attr.map(|attr| (*name, attr)));
         Ok(present.fold(Attrs::none(), |attrs, (name, attr)| attrs.with(name, attr)))
     }
 

@@ -103,7 +103,7 @@ impl<'p> Printer<'p> {
 
     fn operands(&self, inst: &Inst) -> String {
         match &inst.op {
-            Op::Row(..) => spaced(&self.values(&inst.args)),
+            Op::Def(..) => spaced(&self.values(&inst.args)),
             Op::If(_) => self.headed(&inst.args, groups::IF, [usize::MAX]),
             Op::For(op) => self.headed(&inst.args, groups::FOR, [op.carries, op.invariants, usize::MAX]),
             Op::Unwind(op) => {
@@ -138,7 +138,7 @@ impl<'p> Printer<'p> {
         let body = |key: &str, id: FuncId| format!("{key}={}", (self.name_of)(id));
         let bound = |bound: usize| (bound != 0).then(|| format!("bound={bound}"));
         match op {
-            Op::Row(_, attrs) => attrs.iter().map(|(name, attr)| attribute(name, attr)).collect(),
+            Op::Def(_, attrs) => attrs.iter().map(|(name, attr)| attribute(name, attr)).collect(),
             Op::If(op) => vec![body("then", op.then_body), body("else", op.else_body)],
             Op::For(op) => [body("body", op.body)].into_iter().chain(bound(op.bound)).collect(),
             Op::While(op) => vec![body("cond", op.cond), body("body", op.body)],

@@ -1,6 +1,6 @@
 //! Inverse sine, cosine and tangent.
 
-use super::pairs::{fast_sum, quotient, root};
+use super::double_double::{fast_sum, quotient, root};
 use super::{clamp, nan_or, polynomial};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 

@@ -1,6 +1,6 @@
 //! Powers of e and 2.
 
-use super::pairs::{fast_sum, quotient};
+use super::double_double::{fast_sum, quotient};
 use super::{BIAS, Bits, Lane, ROUND, clamp, nan_or, polynomial, power_of_two};
 use std::f64::consts::{LN_2, LOG2_E};
 

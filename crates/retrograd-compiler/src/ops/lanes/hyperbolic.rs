@@ -1,7 +1,7 @@
 //! Hyperbolic sine, cosine and tangent.
 
+use super::double_double::fast_sum;
 use super::exponential::{LN_2_LOW, Reduced, reduce, scale};
-use super::pairs::fast_sum;
 use super::{BIAS, Bits, Lane, ROUND, clamp, nan_or, polynomial, power_of_two};
 use std::f64::consts::{LN_2, LOG2_E};
 

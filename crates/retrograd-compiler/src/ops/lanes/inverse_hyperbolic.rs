@@ -1,7 +1,7 @@
 //! Inverse hyperbolic sine, cosine and tangent.
 
+use super::double_double::{fast_sum, product, quotient, root, sum};
 use super::logarithm::{Doubled, log_of, log_series, log_sum, split};
-use super::pairs::{fast_sum, product, quotient, root, sum};
 use super::{clamp, nan_or, power_of_two};
 
 /// Inverse hyperbolic sine.

@@ -1,6 +1,6 @@
 //! Logarithms.
 
-use super::pairs::{fast_sum, sum};
+use super::double_double::{fast_sum, sum};
 use super::{BIAS, Bits, Lane, MANTISSA, TWO_TO_52, TWO_TO_54, exp, exp2, nan_or, polynomial, power_of_two};
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E, SQRT_2};
 

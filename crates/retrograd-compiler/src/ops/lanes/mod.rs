@@ -24,13 +24,13 @@
 //! ```
 
 mod arc;
+mod double_double;
 mod exact;
 mod exponential;
 mod hyperbolic;
 mod inverse_hyperbolic;
 mod lane;
 mod logarithm;
-mod pairs;
 mod power;
 mod special;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Powers and roots.
 
+use super::double_double::{fast_sum, product, quotient, root};
 use super::exponential::{exp2_of, scale};
 use super::logarithm::split;
-use super::pairs::{fast_sum, product, quotient, root};
 use super::{BIAS, Lane, MANTISSA, ROUND, TWO_TO_52, TWO_TO_54, clamp, nan_or, polynomial, power_of_two};
 
 /// `x` to the power of `y`, with every special case of IEEE 754: 1 for `y = 0` and for `x = 1` even if the other is

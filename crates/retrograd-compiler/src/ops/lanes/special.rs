@@ -1,7 +1,7 @@
 //! The error function and its complement.
 
+use super::double_double::{fast_sum, product, quotient, sum};
 use super::exponential::{Reduced, exp_near, reduce, scale};
-use super::pairs::{fast_sum, product, quotient, sum};
 use super::{clamp, nan_or, polynomial, power_of_two};
 
 /// Error function, `2/sqrt π` times the integral of `exp(-t²)` from 0 to `x`.

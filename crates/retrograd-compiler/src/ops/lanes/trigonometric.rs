@@ -1,6 +1,6 @@
 //! Sine, cosine and tangent.
 
-use super::pairs::{fast_sum, quotient};
+use super::double_double::{fast_sum, quotient};
 use super::{Bits, Lane, MANTISSA, ROUND, SIGN, nan_or, polynomial};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 

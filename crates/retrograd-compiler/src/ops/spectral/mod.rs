@@ -37,31 +37,31 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{ABS, AND, DIV, EQ, GE, GT, LE, MAX, NE, NOT, OR, SELECT, SUB};
 use super::shape::{RESHAPE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Composed, Contribution, DType, DataMut, Error, Factors, Lowering, Routine, Row, Rule,
-    Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, DataMut, Error, Factors, Lowering, OpDef, Routine,
+    Rule, Sample, Type, Value, View,
 };
 
 ops! {
     /// The eigenvalues, ascending, of the symmetric matrix whose lower triangle is that of A; the other one is not read, so that the derivative is zero there. NaN where A is not finite.
-    EIGVALSH = Row { attrs: &["degenerate", "order"], infer: |row, types, attrs| infer_matrix(row, types, attrs).and_then(|ty| values_type(row, &ty, attrs)), rule: Rule::Tangent { tangent: eigenvalues_tangent, linear: &[] }, ..of_spectrum("eigvalsh", routines::EIGENVALUES) };
+    EIGVALSH = OpDef { attrs: &["degenerate", "order"], infer: |row, types, attrs| infer_matrix(row, types, attrs).and_then(|ty| values_type(row, &ty, attrs)), rule: Rule::Tangent { tangent: eigenvalues_tangent, linear: &[] }, ..of_spectrum("eigvalsh", routines::EIGENVALUES) };
     /// These columns of the matrix whose columns are eigenvectors of length 1, in the order of `eigvalsh`. The first entry of a vector that is not small beside its largest is positive.
-    EIGENVECTORS = Row { attrs: &["columns", "degenerate", "order"], infer: |row, types, attrs| infer_matrix(row, types, attrs).and_then(|ty| columns_type(row, &ty, attrs)), rule: Rule::Tangent { tangent: eigenvectors_tangent, linear: &[] }, ..of_spectrum("eigenvectors", routines::EIGENVECTORS) };
+    EIGENVECTORS = OpDef { attrs: &["columns", "degenerate", "order"], infer: |row, types, attrs| infer_matrix(row, types, attrs).and_then(|ty| columns_type(row, &ty, attrs)), rule: Rule::Tangent { tangent: eigenvectors_tangent, linear: &[] }, ..of_spectrum("eigenvectors", routines::EIGENVECTORS) };
     /// The singular values, descending, of a matrix of as many rows as columns, or more. NaN where it is not finite.
-    SVDVALS = Row { attrs: &["degenerate", "order"], infer: |row, types, attrs| tall(row, types).and_then(|ty| values_type(row, ty, attrs)), rule: Rule::Tangent { tangent: singular_values_tangent, linear: &[] }, ..of_singular("svdvals", routines::SINGULAR_VALUES) };
+    SVDVALS = OpDef { attrs: &["degenerate", "order"], infer: |row, types, attrs| tall(row, types).and_then(|ty| values_type(row, ty, attrs)), rule: Rule::Tangent { tangent: singular_values_tangent, linear: &[] }, ..of_singular("svdvals", routines::SINGULAR_VALUES) };
     /// These columns of U in A = U diag(σ) Vᵀ, of as many columns as A.
-    LEFT_VECTORS = Row { attrs: &["columns", "degenerate", "order"], infer: |row, types, attrs| tall(row, types).and_then(|ty| columns_type(row, ty, attrs)), rule: Rule::Tangent { tangent: left_tangent, linear: &[] }, ..of_singular("left_vectors", routines::LEFT) };
+    LEFT_VECTORS = OpDef { attrs: &["columns", "degenerate", "order"], infer: |row, types, attrs| tall(row, types).and_then(|ty| columns_type(row, ty, attrs)), rule: Rule::Tangent { tangent: left_tangent, linear: &[] }, ..of_singular("left_vectors", routines::LEFT) };
     /// These columns of V in A = U diag(σ) Vᵀ. The first entry of one that is not small beside its largest is positive.
-    RIGHT_VECTORS = Row { attrs: &["columns", "degenerate", "order"], infer: |row, types, attrs| tall(row, types).and_then(|ty| columns_type(row, &square(ty), attrs)), rule: Rule::Tangent { tangent: right_tangent, linear: &[] }, ..of_singular("right_vectors", routines::RIGHT) };
+    RIGHT_VECTORS = OpDef { attrs: &["columns", "degenerate", "order"], infer: |row, types, attrs| tall(row, types).and_then(|ty| columns_type(row, &square(ty), attrs)), rule: Rule::Tangent { tangent: right_tangent, linear: &[] }, ..of_singular("right_vectors", routines::RIGHT) };
     /// The sum of the singular values. It has a derivative where the columns of A do not depend on each other.
-    NUCLEAR_NORM = Row { infer: |row, types, _| tall(row, types).map(|ty| Type::new(ty.dtype, &ty.shape[..ty.rank() - 2])), rule: Rule::Tangent { tangent: nuclear_tangent, linear: &[] }, ..of_singular("nuclear_norm", routines::NUCLEAR) };
+    NUCLEAR_NORM = OpDef { infer: |row, types, _| tall(row, types).map(|ty| Type::new(ty.dtype, &ty.shape[..ty.rank() - 2])), rule: Rule::Tangent { tangent: nuclear_tangent, linear: &[] }, ..of_singular("nuclear_norm", routines::NUCLEAR) };
     /// Q = U Vᵀ, the nearest to A of all matrices with orthonormal columns: A = Q H with H = (AᵀA)^½. It has a derivative where the columns of A do not depend on each other.
-    POLAR = Row { infer: |row, types, _| tall(row, types).cloned(), rule: Rule::Tangent { tangent: polar_tangent, linear: &[] }, ..of_singular("polar", routines::POLAR) };
+    POLAR = OpDef { infer: |row, types, _| tall(row, types).cloned(), rule: Rule::Tangent { tangent: polar_tangent, linear: &[] }, ..of_singular("polar", routines::POLAR) };
     /// X with H X + X H = K for H = (AᵀA)^½.
-    POLAR_SOLVE = Row { arity: Some(2), infer: infer_polar_solve, rule: Rule::Tangent { tangent: polar_solve_tangent, linear: &[None, Some(transpose_polar_solve)] }, samples: polar_solve_samples, ..of_singular("polar_solve", routines::POLAR_SOLVE) };
+    POLAR_SOLVE = OpDef { arity: Some(2), infer: infer_polar_solve, rule: Rule::Tangent { tangent: polar_solve_tangent, linear: &[None, Some(transpose_polar_solve)] }, samples: polar_solve_samples, ..of_singular("polar_solve", routines::POLAR_SOLVE) };
     /// The pseudoinverse of the first argument, singular values of at most the second times the first of them taken as zero. The derivative is that along matrices of one rank.
-    PINV = Row { arity: Some(2), infer: infer_pinv, rule: Rule::Tangent { tangent: pinv_tangent, linear: &[] }, samples: pinv_samples, ..of_singular("pinv", routines::PINV) };
+    PINV = OpDef { arity: Some(2), infer: infer_pinv, rule: Rule::Tangent { tangent: pinv_tangent, linear: &[] }, samples: pinv_samples, ..of_singular("pinv", routines::PINV) };
     /// The first argument. Its cotangent must be equal where elements of the second, along the last axis, coincide, and with `mirrored=[1]` zero where they are zero: what coincides has no derivative of its own.
-    AGREE = Row { arity: Some(2), attrs: &["mirrored", "order"], infer: infer_agree, eval: |_, args, _, _| Ok(args[0].clone()), rule: Rule::Tangent { tangent: |b, attrs, args, _, tangents| tangents[0].map_or_else(|| b.zeros(&b.ty(args[0])), |dx| b.row(&AGREE, attrs.clone(), &[dx, args[1]])), linear: &[Some(transpose_agree)] }, lowering: Lowering::Composed(Composed::First), samples: agree_samples, condition: ascending, ..view("agree", View::Reshape, &[]) };
+    AGREE = OpDef { arity: Some(2), attrs: &["mirrored", "order"], infer: infer_agree, eval: |_, args, _, _| Ok(args[0].clone()), rule: Rule::Tangent { tangent: |b, attrs, args, _, tangents| tangents[0].map_or_else(|| b.zeros(&b.ty(args[0])), |dx| b.op(&AGREE, attrs.clone(), &[dx, args[1]])), linear: &[Some(transpose_agree)] }, lowering: Lowering::Composed(Composed::First), samples: agree_samples, condition: ascending, ..view("agree", View::Reshape, &[]) };
 }
 
 const EIGEN: Factors = Factors { name: "eigh", routine: routines::EIGEN_FACTORS, ty: one_row_more };
@@ -75,8 +75,8 @@ fn singular_factors_type(ty: &Type) -> Type {
     Type::new(ty.dtype, shape)
 }
 
-const fn of_spectrum(name: &'static str, function: Routine) -> Row {
-    Row {
+const fn of_spectrum(name: &'static str, function: Routine) -> OpDef {
+    OpDef {
         eval: from_factors,
         lowering: Lowering::Factored(EIGEN, function),
         cost: 40,
@@ -86,8 +86,8 @@ const fn of_spectrum(name: &'static str, function: Routine) -> Row {
     }
 }
 
-const fn of_singular(name: &'static str, function: Routine) -> Row {
-    Row {
+const fn of_singular(name: &'static str, function: Routine) -> OpDef {
+    OpDef {
         lowering: Lowering::Factored(SINGULAR, function),
         cost: 120,
         samples: tall_samples,
@@ -95,13 +95,13 @@ const fn of_singular(name: &'static str, function: Routine) -> Row {
     }
 }
 
-fn tall<'t>(row: &Row, types: &'t [Type]) -> Result<&'t Type, Error> {
-    float_only(row.name, &types[0])?;
+fn tall<'t>(def: &OpDef, types: &'t [Type]) -> Result<&'t Type, Error> {
+    float_only(def.name, &types[0])?;
     match types[0].shape[..] {
         [.., m, n] if m >= n => Ok(&types[0]),
         _ => shape_error(format!(
             "`{}` needs matrices of as many rows as columns, or more, in the last two axes, found {}",
-            row.name, types[0]
+            def.name, types[0]
         )),
     }
 }
@@ -113,73 +113,73 @@ fn square(ty: &Type) -> Type {
     Type::new(ty.dtype, shape)
 }
 
-fn flag(row: &Row, attrs: &Attrs, name: &str) -> Result<(), Error> {
+fn flag(def: &OpDef, attrs: &Attrs, name: &str) -> Result<(), Error> {
     match attrs.sizes(name)[..] {
         [0 | 1] => Ok(()),
-        ref other => shape_error(format!("`{}` needs 0 or 1 for `{name}`, found {other:?}", row.name)),
+        ref other => shape_error(format!("`{}` needs 0 or 1 for `{name}`, found {other:?}", def.name)),
     }
 }
 
-fn order_of(row: &Row, attrs: &Attrs) -> Result<usize, Error> {
+fn order_of(def: &OpDef, attrs: &Attrs) -> Result<usize, Error> {
     match attrs.sizes("order")[..] {
         [order] => Ok(order),
-        ref other => shape_error(format!("`{}` needs one number for `order`, found {other:?}", row.name)),
+        ref other => shape_error(format!("`{}` needs one number for `order`, found {other:?}", def.name)),
     }
 }
 
-fn values_type(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
-    flag(row, attrs, "degenerate")?;
-    order_of(row, attrs)?;
+fn values_type(def: &OpDef, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
+    flag(def, attrs, "degenerate")?;
+    order_of(def, attrs)?;
     let batch = ty.rank() - 2;
     Ok(Type::new(ty.dtype, [&ty.shape[..batch], &ty.shape[batch + 1..]].concat()))
 }
 
-fn columns_type(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
-    flag(row, attrs, "degenerate")?;
-    order_of(row, attrs)?;
+fn columns_type(def: &OpDef, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
+    flag(def, attrs, "degenerate")?;
+    order_of(def, attrs)?;
     let (mut shape, last) = (ty.shape.clone(), ty.rank() - 1);
     match attrs.sizes("columns")[..] {
         [start, stop] if start <= stop && stop <= shape[last] => shape[last] = stop - start,
         ref other => {
             return shape_error(format!(
                 "`{}` needs a range of the {} columns, found {other:?}",
-                row.name, shape[last]
+                def.name, shape[last]
             ));
         }
     }
     Ok(Type::new(ty.dtype, shape))
 }
 
-fn infer_polar_solve(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
-    let needed = square(tall(row, types)?);
+fn infer_polar_solve(def: &OpDef, types: &[Type], _: &Attrs) -> Result<Type, Error> {
+    let needed = square(tall(def, types)?);
     if types[1] == needed {
         Ok(needed)
     } else {
-        shape_error(format!("`{}` needs a right side {needed}, found {}", row.name, types[1]))
+        shape_error(format!("`{}` needs a right side {needed}, found {}", def.name, types[1]))
     }
 }
 
-fn infer_pinv(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
-    let ty = tall(row, types)?;
+fn infer_pinv(def: &OpDef, types: &[Type], _: &Attrs) -> Result<Type, Error> {
+    let ty = tall(def, types)?;
     let batch = ty.rank() - 2;
     let cutoff = Type::new(ty.dtype, [&ty.shape[..batch], &[1]].concat());
     if types[1] != cutoff {
-        return shape_error(format!("`{}` needs one number for every matrix, {cutoff}, found {}", row.name, types[1]));
+        return shape_error(format!("`{}` needs one number for every matrix, {cutoff}, found {}", def.name, types[1]));
     }
     let mut shape = ty.shape.clone();
     shape.swap(batch, batch + 1);
     Ok(Type::new(ty.dtype, shape))
 }
 
-fn infer_agree(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
-    flag(row, attrs, "mirrored")?;
-    order_of(row, attrs)?;
+fn infer_agree(def: &OpDef, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    float_only(def.name, &types[0])?;
+    flag(def, attrs, "mirrored")?;
+    order_of(def, attrs)?;
     match types[0] == types[1] && types[0].rank() > 0 {
         true => Ok(types[0].clone()),
         false => shape_error(format!(
             "`{}` needs two arrays of one type with an axis, found {} and {}",
-            row.name, types[0], types[1]
+            def.name, types[0], types[1]
         )),
     }
 }
@@ -218,12 +218,12 @@ impl Degenerate {
     }
 }
 
-fn binary(b: &Builder, row: &'static Row, x: Value, y: Value) -> Value {
-    b.row(row, Attrs::none(), &[x, y])
+fn binary(b: &Builder, def: &'static OpDef, x: Value, y: Value) -> Value {
+    b.op(def, Attrs::none(), &[x, y])
 }
 
-fn unary(b: &Builder, row: &'static Row, x: Value) -> Value {
-    b.row(row, Attrs::none(), &[x])
+fn unary(b: &Builder, def: &'static OpDef, x: Value) -> Value {
+    b.op(def, Attrs::none(), &[x])
 }
 
 fn epsilon(dtype: DType) -> f64 {
@@ -251,7 +251,7 @@ fn range(b: &Builder, x: Value, start: usize, count: usize) -> Value {
 fn along_last(b: &Builder, x: Value, count: usize) -> Value {
     let mut shape = b.ty(x).shape;
     let last = shape.len() - 1;
-    let number = b.row(&RESHAPE, Attrs::none().ints("shape", shape[..last].iter().copied()), &[x]);
+    let number = b.op(&RESHAPE, Attrs::none().ints("shape", shape[..last].iter().copied()), &[x]);
     shape[last] = count;
     b.broadcast(number, &shape, &(0..last).collect::<Vec<_>>())
 }
@@ -270,7 +270,7 @@ fn resolution(b: &Builder, values: Value, order: usize, count: usize) -> Value {
 
 /// The largest absolute value of elements along these axes, for an array of that shape.
 fn largest(b: &Builder, x: Value, axes: &[usize], shape: &[usize]) -> Value {
-    let largest = b.row(&REDUCE_MAX, Attrs::none().ints("axes", axes.iter().copied()), &[unary(b, &ABS, x)]);
+    let largest = b.op(&REDUCE_MAX, Attrs::none().ints("axes", axes.iter().copied()), &[unary(b, &ABS, x)]);
     b.broadcast(largest, shape, &(0..shape.len() - axes.len()).collect::<Vec<_>>())
 }
 
@@ -286,11 +286,11 @@ fn alike(b: &Builder, difference: Value, size: Value, gap: Value, resolution: Va
 
 fn check(b: &Builder, holds: Value, message: &str) {
     let text = |text: &str| Attr::Text(text.to_owned());
-    b.row(&CHECK, Attrs::none().with("message", text(message)).with("tag", text("LinAlgError")), &[holds]);
+    b.op(&CHECK, Attrs::none().with("message", text(message)).with("tag", text("LinAlgError")), &[holds]);
 }
 
 fn still(b: &Builder, x: Value) -> Value {
-    b.row(&STILL, Attrs::none().ints("shape", b.ty(x).shape), &[x])
+    b.op(&STILL, Attrs::none().ints("shape", b.ty(x).shape), &[x])
 }
 
 const VALUES_COINCIDE: &str = "some eigenvalues or singular values coincide, or are zero, and have no derivative of \
@@ -356,8 +356,8 @@ fn on_diagonal(b: &Builder, like: Value, start: usize) -> Value {
 fn inverse_where(b: &Builder, there: Value, x: Value) -> Value {
     let ty = b.ty(x);
     let ones = b.full(&ty, 1.0);
-    let safe = b.row(&SELECT, Attrs::none(), &[there, x, ones]);
-    b.row(&SELECT, Attrs::none(), &[there, binary(b, &DIV, ones, safe), b.zeros(&ty)])
+    let safe = b.op(&SELECT, Attrs::none(), &[there, x, ones]);
+    b.op(&SELECT, Attrs::none(), &[there, binary(b, &DIV, ones, safe), b.zeros(&ty)])
 }
 
 /// 1 / (λⱼ − λᵢ), or what stands for the difference, for all i and the j of these columns, zero for i = j. Where other
@@ -397,7 +397,7 @@ fn symmetric(b: &Builder, x: Value) -> Value {
 /// Σ over rows of x y, entry by entry: the inner products of their columns.
 fn of_columns(b: &Builder, x: Value, y: Value) -> Value {
     let rank = b.ty(x).rank();
-    b.row(&SUM, Attrs::none().ints("axes", [rank - 2]), &[b.mul(x, y)])
+    b.op(&SUM, Attrs::none().ints("axes", [rank - 2]), &[b.mul(x, y)])
 }
 
 /// A tangent of values that coincide is one where the direction moves them alike: the block of M for them is a multiple
@@ -422,7 +422,7 @@ fn eigenvalues_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tan
         return b.zeros(&b.ty(y));
     }
     let n = b.ty(y).shape[b.ty(y).rank() - 1];
-    let v = b.row(&EIGENVECTORS, degenerate.columns([0, n]), args);
+    let v = b.op(&EIGENVECTORS, degenerate.columns([0, n]), args);
     let moved = product(b, symmetric(b, da), v);
     let dw = of_columns(b, v, moved);
     if degenerate.is_zero {
@@ -430,7 +430,7 @@ fn eigenvalues_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tan
     }
     let values = still(b, y);
     check_direction(b, degenerate.order, values, product_with(b, Left::Transposed, v, moved));
-    b.row(&AGREE, Attrs::none().ints("mirrored", [0]).ints("order", [degenerate.order]), &[dw, values])
+    b.op(&AGREE, Attrs::none().ints("mirrored", [0]).ints("order", [degenerate.order]), &[dw, values])
 }
 
 /// dV = V (F ∘ Vᵀ dA V), Fᵢⱼ = 1 / (λⱼ − λᵢ).
@@ -442,8 +442,8 @@ fn eigenvectors_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, ta
     }
     let ty = b.ty(args[0]);
     let n = ty.shape[ty.rank() - 1];
-    let w = b.row(&EIGVALSH, degenerate.next().attrs(), args);
-    let v = b.row(&EIGENVECTORS, degenerate.next().columns([0, n]), args);
+    let w = b.op(&EIGVALSH, degenerate.next().attrs(), args);
+    let v = b.op(&EIGENVECTORS, degenerate.next().columns([0, n]), args);
     let differences = binary(b, &SUB, as_columns(b, range(b, w, start, stop - start), n), as_rows(b, w, stop - start));
     let f = divided_differences(b, degenerate, w, [start, stop], differences);
     let m = product_with(b, Left::Transposed, v, product(b, symmetric(b, da), range(b, v, start, stop - start)));
@@ -462,11 +462,11 @@ impl Singular {
     fn new(b: &Builder, degenerate: Degenerate, a: Value) -> Singular {
         let ty = b.ty(a);
         let n = ty.shape[ty.rank() - 1];
-        let vectors = |row: &'static Row| b.row(row, degenerate.columns([0, n]), &[a]);
+        let vectors = |def: &'static OpDef| b.op(def, degenerate.columns([0, n]), &[a]);
         Singular {
             u: vectors(&LEFT_VECTORS),
             v: vectors(&RIGHT_VECTORS),
-            sigma: b.row(&SVDVALS, degenerate.attrs(), &[a]),
+            sigma: b.op(&SVDVALS, degenerate.attrs(), &[a]),
             n,
         }
     }
@@ -493,7 +493,7 @@ fn singular_values_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value,
     let [gap, moves] = [values, d_sigma].map(|x| unary(b, &ABS, element(b, x, of.n - 1)));
     let size = largest(b, d_sigma, &[last], &[&ty.shape[..last], &[1]].concat());
     check(b, alike(b, moves, size, gap, resolution(b, values, degenerate.order, 1)), VALUES_MOVE_APART);
-    b.row(&AGREE, Attrs::none().ints("mirrored", [1]).ints("order", [degenerate.order]), &[d_sigma, values])
+    b.op(&AGREE, Attrs::none().ints("mirrored", [1]).ints("order", [degenerate.order]), &[d_sigma, values])
 }
 
 /// Kᵢⱼ / (σⱼ² − σᵢ²) for all i and the j of these columns.
@@ -547,7 +547,7 @@ fn right_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents:
 /// That a matrix has the full rank which a polar factor needs to be unique.
 fn check_full_rank(b: &Builder, a: Value) {
     if !is_empty(b, a) {
-        let sigma = b.row(&SVDVALS, Degenerate { is_zero: false, order: 0 }.attrs(), &[still(b, a)]);
+        let sigma = b.op(&SVDVALS, Degenerate { is_zero: false, order: 0 }.attrs(), &[still(b, a)]);
         let last = element(b, sigma, b.ty(sigma).shape[b.ty(sigma).rank() - 1] - 1);
         check(b, unless_nan(b, binary(b, &GT, last, resolution(b, sigma, 0, 1)), last), RANK);
     }
@@ -556,7 +556,7 @@ fn check_full_rank(b: &Builder, a: Value) {
 /// d‖A‖ = ⟨Q, dA⟩ with the polar factor Q.
 fn nuclear_tangent(b: &Builder, _: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
     check_full_rank(b, args[0]);
-    inner(b, b.row(&POLAR, Attrs::none(), args), given(tangents))
+    inner(b, b.op(&POLAR, Attrs::none(), args), given(tangents))
 }
 
 /// dQ = Q X + (I − Q Qᵀ) dA H⁻¹, where Qᵀ dQ = X is skew: H X + X H = Qᵀ dA − dAᵀ Q, because dH is symmetric.
@@ -566,30 +566,30 @@ fn polar_tangent(b: &Builder, _: &Attrs, args: &[Value], q: Value, tangents: &[O
     let (ty, rank) = (b.ty(da), b.ty(da).rank());
     let within = product_with(b, Left::Transposed, q, da);
     let skew = binary(b, &SUB, within, flipped(b, within));
-    let turned = product(b, q, b.row(&POLAR_SOLVE, Attrs::none(), &[args[0], skew]));
+    let turned = product(b, q, b.op(&POLAR_SOLVE, Attrs::none(), &[args[0], skew]));
     if ty.shape[rank - 2] == ty.shape[rank - 1] {
         return turned;
     }
     let outside = binary(b, &SUB, da, product(b, q, within));
     let h = product_with(b, Left::Transposed, q, args[0]);
-    let solved = b.row(&SOLVE, Attrs::none().ints("transpose", [1]), &[h, flipped(b, outside)]);
+    let solved = b.op(&SOLVE, Attrs::none().ints("transpose", [1]), &[h, flipped(b, outside)]);
     b.add(turned, flipped(b, solved))
 }
 
 /// H dX + dX H = dK − dH X − X dH with dH = dQᵀ A + Qᵀ dA.
 fn polar_solve_tangent(b: &Builder, _: &Attrs, args: &[Value], x: Value, tangents: &[Option<Value>]) -> Value {
     let from_matrix = tangents[0].map(|da| {
-        let q = b.row(&POLAR, Attrs::none(), &args[..1]);
+        let q = b.op(&POLAR, Attrs::none(), &args[..1]);
         let dq = polar_tangent(b, &Attrs::none(), &args[..1], q, &[Some(da)]);
         let dh = b.add(product_with(b, Left::Transposed, dq, args[0]), product_with(b, Left::Transposed, q, da));
         b.neg(b.add(product(b, dh, x), product(b, x, dh)))
     });
-    b.row(&POLAR_SOLVE, Attrs::none(), &[args[0], total(b, [from_matrix, tangents[1]])])
+    b.op(&POLAR_SOLVE, Attrs::none(), &[args[0], total(b, [from_matrix, tangents[1]])])
 }
 
 /// H is symmetric.
 fn transpose_polar_solve(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::Dense(b.row(&POLAR_SOLVE, Attrs::none(), &[args[0], ct]))
+    Contribution::Dense(b.op(&POLAR_SOLVE, Attrs::none(), &[args[0], ct]))
 }
 
 /// dA⁺ = −A⁺ dA A⁺ + A⁺ A⁺ᵀ dAᵀ (I − A A⁺) + (I − A⁺ A) dAᵀ A⁺ᵀ A⁺ (G. Golub and V. Pereyra, The differentiation of
@@ -631,46 +631,46 @@ fn ascending(args: &mut [Array]) {
 }
 
 /// Shapes with the attributes that the row has: all columns, and some of them.
-fn samples_of(row: &Row, shapes: &[&[usize]]) -> Vec<Sample> {
+fn samples_of(def: &OpDef, shapes: &[&[usize]]) -> Vec<Sample> {
     let sample = |shape: &[usize], [start, stop]: [usize; 2], degenerate: usize| {
-        let attrs = row.attrs.iter().fold(Attrs::none(), |attrs, name| match *name {
+        let attrs = def.attrs.iter().fold(Attrs::none(), |attrs, name| match *name {
             "columns" => attrs.ints("columns", [start, stop]),
             "order" => attrs.ints("order", [0]),
             _ => attrs.ints(name, [degenerate]),
         });
-        Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs }
+        Sample { args: vec![(Type::f64(shape), def.domain[0])], attrs }
     };
     let whole = |shape: &&[usize]| sample(shape, [0, shape[shape.len() - 1]], 0);
     let mut samples: Vec<Sample> = shapes.iter().map(whole).collect();
-    if row.attrs.contains(&"columns") {
+    if def.attrs.contains(&"columns") {
         samples.extend([sample(shapes[1], [0, 1], 0), sample(shapes[2], [1, 2], 0)]);
     }
-    if row.attrs.contains(&"degenerate") {
+    if def.attrs.contains(&"degenerate") {
         samples.push(sample(shapes[1], [0, shapes[1][shapes[1].len() - 1]], 1));
     }
     samples
 }
 
-fn square_samples(row: &Row) -> Vec<Sample> {
-    samples_of(row, &[&[1, 1], &[3, 3], &[2, 4, 4], &[2, 1, 2, 2], &[0, 0], &[7, 7]])
+fn square_samples(def: &OpDef) -> Vec<Sample> {
+    samples_of(def, &[&[1, 1], &[3, 3], &[2, 4, 4], &[2, 1, 2, 2], &[0, 0], &[7, 7]])
 }
 
-fn tall_samples(row: &Row) -> Vec<Sample> {
-    samples_of(row, &[&[1, 1], &[3, 3], &[2, 4, 2], &[5, 3], &[3, 0], &[2, 3, 1], &[6, 6]])
+fn tall_samples(def: &OpDef) -> Vec<Sample> {
+    samples_of(def, &[&[1, 1], &[3, 3], &[2, 4, 2], &[5, 3], &[3, 0], &[2, 3, 1], &[6, 6]])
 }
 
-fn polar_solve_samples(row: &Row) -> Vec<Sample> {
+fn polar_solve_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |left: &[usize], right: &[usize]| Sample {
-        args: vec![(Type::f64(left), row.domain[0]), (Type::f64(right), row.domain[0])],
+        args: vec![(Type::f64(left), def.domain[0]), (Type::f64(right), def.domain[0])],
         attrs: Attrs::none(),
     };
     vec![sample(&[1, 1], &[1, 1]), sample(&[3, 3], &[3, 3]), sample(&[2, 4, 2], &[2, 2, 2]), sample(&[3, 0], &[0, 0])]
 }
 
-fn pinv_samples(row: &Row) -> Vec<Sample> {
+fn pinv_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |shape: &[usize]| Sample {
         args: vec![
-            (Type::f64(shape), row.domain[0]),
+            (Type::f64(shape), def.domain[0]),
             (Type::f64([&shape[..shape.len() - 2], &[1]].concat()), (1e-3, 1e-2)),
         ],
         attrs: Attrs::none(),
@@ -678,9 +678,9 @@ fn pinv_samples(row: &Row) -> Vec<Sample> {
     vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[2, 4, 2]), sample(&[5, 3]), sample(&[3, 0])]
 }
 
-fn agree_samples(row: &Row) -> Vec<Sample> {
+fn agree_samples(def: &OpDef) -> Vec<Sample> {
     let sample = |shape: &[usize], mirrored: usize| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]), (Type::f64(shape), row.domain[0])],
+        args: vec![(Type::f64(shape), def.domain[0]), (Type::f64(shape), def.domain[0])],
         attrs: Attrs::none().ints("mirrored", [mirrored]).ints("order", [0]),
     };
     vec![sample(&[1], 0), sample(&[4], 1), sample(&[2, 3], 0), sample(&[0], 1)]

@@ -5,24 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{recipe, unsound};
 use crate::ir::{Error, FuncId, Function, Inst, MAX_INSTS, Op, Program, Type, UnwindOp, too_long};
-use crate::plan::branches::Parted;
 use crate::plan::cut::Forward;
 use crate::plan::facts::{defined_before, known_steps};
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::place::row_layout;
 use crate::plan::schedule::{Blocks, Schedule, Sweep};
 use crate::plan::split::{Split, split};
+use crate::plan::split_branches::BranchSplit;
 use crate::plan::straight::shares_factors;
-use crate::plan::{Again, Decision, LoopDecision, Way};
+use crate::plan::{Decision, LoopDecision, Rematerialised, Way};
 
 /// Slots of a schedule at most: its controller has a word for each.
 const MOST_SLOTS: u64 = 1 << 32;
 
 /// Checks a decision about a verified Program without calls.
-pub(in crate::plan) fn check(parted: &Parted, decision: &Decision) -> Result<(), Error> {
-    let program = &parted.program;
+pub(in crate::plan) fn check(branch_split: &BranchSplit, decision: &Decision) -> Result<(), Error> {
+    let program = &branch_split.program;
     let mut visit =
-        Visit { program, parted, decision, effects: program.effects(), known: BTreeMap::new(), unwound: vec![] };
+        Visit { program, branch_split, decision, effects: program.effects(), known: BTreeMap::new(), unwound: vec![] };
     visit.check_names()?;
     check_again(program.main(), &decision.again)?;
     visit.function(program.main())?;
@@ -31,7 +31,7 @@ pub(in crate::plan) fn check(parted: &Parted, decision: &Decision) -> Result<(),
 
 struct Visit<'p> {
     program: &'p Program,
-    parted: &'p Parted,
+    branch_split: &'p BranchSplit,
     decision: &'p Decision,
     effects: Vec<bool>,
     /// What functions of the Program come to in place.
@@ -91,7 +91,7 @@ impl Visit<'_> {
         for (k, inst) in function.insts.iter().enumerate() {
             let paired = |at: fn(&Pair) -> usize| pairs.iter().find(|pair| at(pair) == k);
             let more = match &inst.op {
-                Op::Row(..) => Copied::default(),
+                Op::Def(..) => Copied::default(),
                 Op::If(op) => self.body(op.then_body)?.and(self.body(op.else_body)?, 1),
                 Op::For(op) => {
                     let tapes = paired(|pair| pair.loop_inst).map_or(Ok(0), |pair| self.sweep(function, pair))?;
@@ -119,19 +119,19 @@ impl Visit<'_> {
     }
 
     fn splits(&self, op: &UnwindOp, way: &Way) -> Vec<Split> {
-        way.cuts.iter().map(|cut| split(self.parted.step(op.bwd), op, cut, &self.effects)).collect()
+        way.cuts.iter().map(|cut| split(self.branch_split.step(op.bwd), op, cut, &self.effects)).collect()
     }
 
     /// What the program's own loop records must exist before it; how many kinds of records it can make.
     fn sweep(&self, function: &Function, pair: &Pair) -> Result<u64, Error> {
         let inst = &function.insts[pair.unwind_inst];
         let Op::Unwind(op) = &inst.op else { return Ok(0) };
-        let Some(way) = self.loop_decision(op)?.way(Sweep::Paired) else { return Ok(0) };
+        let Some(way) = self.loop_decision(op)?.way(Sweep::Split) else { return Ok(0) };
         self.check_way(function, inst, op, Some(pair), way)?;
         let (before, [uses, _]) = (defined_before(function, pair.loop_inst), way.schedule.uses());
         for (split, _) in self.splits(op, way).iter().zip(&uses.tape).filter(|(_, used)| **used) {
             let is_known = |k: usize| (k > op.carries && !split.reads(k)) || before.contains(&inst.args[k]);
-            if !(1..split.cone.params.len()).all(is_known) {
+            if !(1..split.slice.params.len()).all(is_known) {
                 return Err(unsound("a loop records what does not exist before it".into()));
             }
         }
@@ -152,7 +152,7 @@ impl Visit<'_> {
         }
         let decided = self.loop_decision(op)?.clone();
         let paired = pair.and_then(|pair| decided.way(pair.sweep));
-        let Some(way) = paired.or_else(|| decided.way(Sweep::Alone)) else {
+        let Some(way) = paired.or_else(|| decided.way(Sweep::Joint)) else {
             return Err(unsound(format!(
                 "nothing is decided about the loop of function {} where it stands alone",
                 op.bwd.0
@@ -169,12 +169,12 @@ impl Visit<'_> {
         // A step in two by a cut stands there in its two parts, and as a whole where it is turned back on.
         let mut parts = vec![];
         for split in taped {
-            parts.push(self.function(&split.cone)?);
+            parts.push(self.function(&split.slice)?);
         }
         for split in &reversed {
             parts.push(self.function(&split.reverse)?);
         }
-        if uses.turnback || reversed.is_empty() {
+        if uses.youturn || reversed.is_empty() {
             parts.push(self.body(op.bwd)?);
         }
         if parts.iter().any(|part| part.spills) {
@@ -195,7 +195,7 @@ impl Visit<'_> {
         pair: Option<&Pair>,
         way: &Way,
     ) -> Result<(), Error> {
-        let forward = Forward::new(self.parted.step(op.bwd), op, &self.effects);
+        let forward = Forward::new(self.branch_split.step(op.bwd), op, &self.effects);
         if let Some(cut) = way.cuts.iter().find(|cut| !forward.is_cut(cut)) {
             return Err(unsound(format!("{:?} is no cut of function {}", cut.kept, op.bwd.0)));
         }
@@ -205,7 +205,7 @@ impl Visit<'_> {
         let records: Vec<u64> = way.cuts.iter().map(|cut| forward.bytes(cut)).collect();
         let is_known_before = way.sweep != Sweep::Online;
         let fits = match &way.schedule {
-            Schedule::Nothing => way.sweep == Sweep::Alone && way.cuts.len() == 1 && way.cuts[0].kept.is_empty(),
+            Schedule::Nothing => way.sweep == Sweep::Joint && way.cuts.len() == 1 && way.cuts[0].kept.is_empty(),
             Schedule::Revolve { slots, state_bytes } => is_known_before && of_state(*state_bytes, *slots),
             Schedule::Online { slots, state_bytes } => !is_known_before && of_state(*state_bytes, *slots),
             Schedule::Blocks(Blocks { steps, record_bytes, slots, state_bytes }) => {
@@ -228,10 +228,10 @@ impl Visit<'_> {
 }
 
 /// What runs again outside of loops has run before, and has no effect.
-fn check_again(main: &Function, again: &Again) -> Result<(), Error> {
+fn check_again(main: &Function, again: &Rematerialised) -> Result<(), Error> {
     let runs_again = |k: usize| {
         let inst = &main.insts[k];
-        let is_row = matches!(&inst.op, Op::Row(row, _) if !row.lowering.has_effect());
+        let is_row = matches!(&inst.op, Op::Def(def, _) if !def.lowering.has_effect());
         is_row && !shares_factors(inst) && inst.results.iter().all(|v| main.ty(*v).rank() > 0)
     };
     for (before, insts) in &again.before {

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::branches::parted;
 use super::place::{Grain, Placed, place};
-use super::{Again, Decision, LoopDecision, Plan, Vectors, check_supported};
+use super::split_branches::branch_split;
+use super::{Decision, LoopDecision, Plan, Rematerialised, SimdTarget, check_supported};
 use crate::ir::{Error, ErrorKind, FuncId, Pos, Program, verify};
 pub(super) use check::check;
 use saved::SavedProgram;
@@ -24,12 +24,12 @@ use saved::SavedProgram;
 /// A Program and what was decided about it.
 ///
 /// ```
-/// use retrograd_compiler::{fuse, plan, plan::strategy};
+/// use retrograd_compiler::{lower, plan, plan::strategy};
 /// let text = "fn main(%x: f64[8]) -> f64[8] {\n  %0: f64[8] = sin %x\n  return %0\n}\n";
 /// let program = retrograd_compiler::ops::parse(text, "sin.rg")?;
 /// let plan = plan::plan(&program, &plan::Request::by(strategy::find("auto").unwrap()))?;
-/// let again = fuse::fuse_decided(&plan.decided())?;
-/// assert_eq!(format!("{again:?}"), format!("{:?}", fuse::fuse(&plan)));
+/// let again = lower::lower_decided(&plan.decided())?;
+/// assert_eq!(format!("{again:?}"), format!("{:?}", lower::lower(&plan)));
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Decided {
     again: BTreeMap<usize, Vec<usize>>,
     grain: Grain,
     /// What work was priced for: it says how branches are taken apart.
-    vectors: Vectors,
+    vectors: SimdTarget,
 }
 
 /// The same as it is stored.
@@ -53,7 +53,7 @@ struct SavedDecided {
     loops: BTreeMap<FuncId, LoopDecision>,
     again: BTreeMap<usize, Vec<usize>>,
     grain: Grain,
-    vectors: Vectors,
+    vectors: SimdTarget,
 }
 
 impl From<Decided> for SavedDecided {
@@ -96,11 +96,11 @@ impl Decided {
         verify(program)?;
         check_supported(program, program.entry)?;
         check_grain(grain)?;
-        let parted = parted(program, *vectors);
-        let again = Again { before: again.clone(), ..Again::default() };
+        let branch_split = branch_split(program, *vectors);
+        let again = Rematerialised { before: again.clone(), ..Rematerialised::default() };
         let decision = Decision { loops: loops.clone(), again, ..Decision::default() };
-        check(&parted, &decision)?;
-        Ok(place(&parted, &decision, *grain))
+        check(&branch_split, &decision)?;
+        Ok(place(&branch_split, &decision, *grain))
     }
 }
 

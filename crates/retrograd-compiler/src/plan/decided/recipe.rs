@@ -24,8 +24,8 @@ pub(super) fn check(recipe: &Recipe) -> Result<(), String> {
         None => Seen { steps: 0, ends: false, spills: false },
     };
     let sweeps = match recipe.sweep {
-        Sweep::Paired => true,
-        Sweep::Alone => false,
+        Sweep::Split => true,
+        Sweep::Joint => false,
         Sweep::Online => return Err("a recipe knows the number of its steps before".into()),
     };
     match root {
@@ -44,7 +44,7 @@ fn check_part(recipe: &Recipe, part: Part, seen: &[Seen]) -> Result<Seen, String
     };
     let long = "has more steps than can be counted";
     match part {
-        Part::Turnback => Ok(Seen { steps: 1, ends: false, spills: false }),
+        Part::Youturn => Ok(Seen { steps: 1, ends: false, spills: false }),
         Part::End => Ok(Seen { steps: 0, ends: true, spills: false }),
         Part::Tape { steps, choice, then } => {
             let rest = then.map(of).transpose()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ir::{
-    Attr, Attrs, ForOp, FuncId, Function, IfOp, Inst, Op, Part, Pos, Program, Row, Type, UnwindOp, Value, WhileOp,
+    Attr, Attrs, ForOp, FuncId, Function, IfOp, Inst, Op, OpDef, Part, Pos, Program, Type, UnwindOp, Value, WhileOp,
 };
 use crate::ops;
 
@@ -41,7 +41,7 @@ struct SavedInst {
 /// Attributes, each by its number in the row, which names them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum SavedOp {
-    Row(u32, Vec<(u8, Attr)>),
+    OpDef(u32, Vec<(u8, Attr)>),
     If(IfOp),
     For(ForOp),
     While(WhileOp),
@@ -73,12 +73,12 @@ impl From<&Program> for SavedProgram {
         let mut inst = |inst: &Inst| {
             let Inst { op, args, results, pos } = inst;
             let op = match op {
-                Op::Row(row, attrs) => {
+                Op::Def(def, attrs) => {
                     let number = |name: &str| {
-                        row.attrs.iter().position(|known| *known == name).expect("a row names its attributes")
+                        def.attrs.iter().position(|known| *known == name).expect("a def names its attributes")
                     };
                     let attrs = attrs.iter().map(|(name, attr)| (number(name) as u8, attr.clone())).collect();
-                    SavedOp::Row(names.number(row.name), attrs)
+                    SavedOp::OpDef(names.number(def.name), attrs)
                 }
                 Op::If(op) => SavedOp::If(op.clone()),
                 Op::For(op) => SavedOp::For(op.clone()),
@@ -105,7 +105,7 @@ impl TryFrom<SavedProgram> for Program {
     type Error = String;
 
     fn try_from(saved: SavedProgram) -> Result<Program, String> {
-        let rows: Vec<Option<&'static Row>> = saved.names.iter().map(|name| ops::find(name)).collect();
+        let rows: Vec<Option<&'static OpDef>> = saved.names.iter().map(|name| ops::find(name)).collect();
         let files: Vec<Arc<str>> = saved.names.iter().map(|name| Arc::from(name.as_str())).collect();
         let unknown = |number: u32| match saved.names.get(number as usize) {
             Some(name) => format!("there is no op `{name}`"),
@@ -113,7 +113,7 @@ impl TryFrom<SavedProgram> for Program {
         };
         let inst = |inst: SavedInst| {
             let op = match inst.op {
-                SavedOp::Row(number, attrs) => {
+                SavedOp::OpDef(number, attrs) => {
                     let row = rows.get(number as usize).copied().flatten().ok_or_else(|| unknown(number))?;
                     let mut known = Attrs::none();
                     for (number, attr) in attrs {
@@ -123,7 +123,7 @@ impl TryFrom<SavedProgram> for Program {
                             .ok_or_else(|| format!("`{}` has no attribute {number}", row.name))?;
                         known = known.with(name, attr);
                     }
-                    Op::Row(row, known)
+                    Op::Def(row, known)
                 }
                 SavedOp::If(op) => Op::If(op),
                 SavedOp::For(op) => Op::For(op),

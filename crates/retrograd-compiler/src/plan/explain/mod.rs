@@ -78,7 +78,7 @@ impl fmt::Display for Plan {
         for (what, bytes) in self.peak() {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;
         }
-        for [outer, inner] in &self.unnested {
+        for [outer, inner] in &self.coalesced {
             writeln!(f, "  a loop of {outer} steps with one of {inner} inside runs as one of {}", outer * inner)?;
         }
         for log in &self.logs {
@@ -177,8 +177,8 @@ impl fmt::Display for LoopReport {
             let forward = counts.forward_steps();
             let factor = forward as f64 / steps.max(1) as f64;
             let shared = match self.sweep {
-                Sweep::Paired | Sweep::Online => "the program's own loop included",
-                Sweep::Alone => "besides the program's own",
+                Sweep::Split | Sweep::Online => "the program's own loop included",
+                Sweep::Joint => "besides the program's own",
             };
             writeln!(
                 f,

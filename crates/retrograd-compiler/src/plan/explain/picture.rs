@@ -50,7 +50,7 @@ fn picture(facts: &LoopFacts, way: &Way) -> String {
             Action::Advance { from, to } => line(from, to, "#909090"),
             Action::Tape { from, to, .. } => line(from, to, "#205080"),
             Action::Reverse { from, to, .. } => line(to, from, "#c03020"),
-            Action::Turnback { step } => line(step + 1, step, "#e09020"),
+            Action::Youturn { step } => line(step + 1, step, "#e09020"),
             Action::Snapshot { step, .. } => dot(step, "#208040"),
             Action::Restore { step, .. } => dot(step, "#80c090"),
             Action::Spill { step, .. } => dot(step, "#802080"),

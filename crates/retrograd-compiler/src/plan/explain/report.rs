@@ -1,6 +1,6 @@
 //! What there is to say about a plan, as data.
 
-use super::super::place::Store;
+use super::super::place::Buffer;
 use super::super::schedule::{self, Action, Counts, Sweep, next, start};
 use super::super::strategy::{Auto, Strategy};
 use super::super::work::SECOND;
@@ -118,27 +118,28 @@ impl Plan {
 
     /// What is in the arena when it is fullest, and how many bytes: states and records of each loop, and the rest.
     pub fn peak(&self) -> Vec<(String, u64)> {
-        let living = |store: &Store, moment: u32| store.start <= moment && moment <= store.end;
-        // What is in a frame is part of the store of that frame, once for every step that runs at the same time.
-        let in_arena = |store: &&Store| store.frame.is_none();
-        let times = |store: &Store| store.frame.map_or(1, |frame| self.placed.frames[frame.0 as usize].chunks);
+        let living = |buffer: &Buffer, moment: u32| buffer.start <= moment && moment <= buffer.end;
+        // What is in a frame is part of the buffer of that frame, once for every step that runs at the same time.
+        let in_arena = |buffer: &&Buffer| buffer.frame.is_none();
+        let times = |buffer: &Buffer| buffer.frame.map_or(1, |frame| self.placed.frames[frame.0 as usize].chunks);
         let total = |moment: u32| {
-            let living = self.placed.stores.iter().filter(in_arena).filter(|store| living(store, moment));
-            living.map(|store| store.bytes).sum::<u64>()
+            let living = self.placed.buffers.iter().filter(in_arena).filter(|buffer| living(buffer, moment));
+            living.map(|buffer| buffer.bytes).sum::<u64>()
         };
         let fullest = self
             .placed
-            .stores
+            .buffers
             .iter()
-            .map(|store| store.start)
+            .map(|buffer| buffer.start)
             .max_by_key(|moment| (total(*moment), std::cmp::Reverse(*moment)));
         let Some(moment) = fullest else { return vec![] };
         let mut parts = vec![];
         let mut rest = total(moment);
         for facts in &self.facts.loops {
             let pools = self.placed.trajectories.iter().filter(|trajectory| trajectory.bwd == facts.bwd);
-            let stores = pools.map(|trajectory| &self.placed.stores[trajectory.pool.0 as usize]);
-            let bytes: u64 = stores.filter(|store| living(store, moment)).map(|store| store.bytes * times(store)).sum();
+            let buffers = pools.map(|trajectory| &self.placed.buffers[trajectory.pool.0 as usize]);
+            let bytes: u64 =
+                buffers.filter(|buffer| living(buffer, moment)).map(|buffer| buffer.bytes * times(buffer)).sum();
             if bytes > 0 {
                 rest -= bytes;
                 let place = if facts.pos.is_known() { format!("the loop at {}", facts.pos) } else { "a loop".into() };
@@ -161,7 +162,7 @@ fn report(facts: &LoopFacts, decision: &Way) -> LoopReport {
     let bytes = |cut: usize| {
         facts.choices.iter().find(|choice| choice.cut == decision.cuts[cut]).map_or(0, |choice| choice.bytes)
     };
-    let turned = sweep.turnback || reversal.turnback;
+    let turned = sweep.youturn || reversal.youturn;
     let walked = facts.count.and_then(|count| usage(decision, count));
     let residual = |residual: &Residual| {
         let keeping: Vec<usize> =
@@ -296,7 +297,7 @@ fn usage(way: &Way, count: u64) -> Option<(Usage, Vec<u64>)> {
                 ran(from, to);
                 continue;
             }
-            Action::Turnback { step } => {
+            Action::Youturn { step } => {
                 ran(step, step + 1);
                 continue;
             }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::one_by_one::one_by_one;
 use super::retile::{Part, Retile, Values, splat};
-use crate::ir::{Array, Attrs, Builder, DType, ForOp, FuncId, Function, Inst, Op, Program, Row, Type, Value};
+use super::row_blocks::row_blocks;
+use crate::ir::{Array, Attrs, Builder, DType, ForOp, FuncId, Function, Inst, Op, OpDef, Program, Type, Value};
 use crate::ops::{self, DotAxes, DotOrder, sum_axes};
 
 /// Instructions that become one loop over tiles.
@@ -31,7 +31,7 @@ pub(super) fn tiled(program: &Program, members: Members, extent: usize, tile: us
     let mut retile = Retile { program: &mut program, extent, tile, known: BTreeMap::new() };
     let group = Group::new(&function, members);
     let body = group.body(&mut retile, &function)?;
-    let body = one_by_one(retile.program, body, tile);
+    let body = row_blocks(retile.program, body, tile);
     let entry = group.entry(&retile, &function, body)?;
     program.entry = program.add(entry);
     Some(program)
@@ -50,7 +50,7 @@ impl Group {
     fn new(function: &Function, mut members: Members) -> Group {
         let args: BTreeSet<Value> = members.all().iter().flat_map(|k| &function.insts[*k].args).copied().collect();
         let is_literal = |inst: &Inst| {
-            matches!(&inst.op, Op::Row(row, _) if *row == &ops::CONSTANT) && args.contains(&inst.results[0])
+            matches!(&inst.op, Op::Def(def, _) if *def == &ops::CONSTANT) && args.contains(&inst.results[0])
         };
         members.copied.extend((0..function.insts.len()).filter(|k| is_literal(&function.insts[*k])));
         let results = |of: &BTreeSet<usize>| {
@@ -127,7 +127,7 @@ impl Group {
         }
         for (output, result) in self.outputs.iter().zip(&results[sums.len()..]) {
             let shape = function.ty(*output).shape.clone();
-            map[output.0 as usize] = Some(b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[*result]));
+            map[output.0 as usize] = Some(b.op(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[*result]));
         }
         copy_all(&b, function, &after, &mut map);
         let results = function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect();
@@ -158,12 +158,12 @@ impl Group {
 
 /// Whether a row is a sum over the axis that is cut which is made one step after the other, this axis outermost: then
 /// it goes on from tile to tile, and no bit depends on where they end.
-pub(super) fn goes_on(row: &Row, attrs: &Attrs, args: &[&Type], parts: &[Part]) -> bool {
+pub(super) fn goes_on(def: &OpDef, attrs: &Attrs, args: &[&Type], parts: &[Part]) -> bool {
     match (args, parts) {
-        ([x], [Part::Tiled(axis)]) if *row == ops::SUM && x.dtype.is_float() => {
+        ([x], [Part::Tiled(axis)]) if *def == ops::SUM && x.dtype.is_float() => {
             sum_axes(x.rank(), &attrs.sizes("axes")).1.first() == Some(axis)
         }
-        ([lhs, rhs], [Part::Tiled(left), Part::Tiled(right)]) if *row == ops::DOT => {
+        ([lhs, rhs], [Part::Tiled(left), Part::Tiled(right)]) if *def == ops::DOT => {
             let axes = DotAxes::new(attrs, lhs.rank(), rhs.rank());
             let outermost = (axes.lhs_contract.first(), axes.rhs_contract.first()) == (Some(left), Some(right));
             outermost && axes.order(lhs.dtype) == DotOrder::Chained
@@ -174,26 +174,26 @@ pub(super) fn goes_on(row: &Row, attrs: &Attrs, args: &[&Type], parts: &[Part]) 
 
 /// Such a sum over one more tile. What `sum` adds up is a chain of `fma` with ones: a product with 1 is exact.
 fn go_on(b: &Builder, inst: &Inst, args: &[Value], start: Value) -> Value {
-    let Op::Row(row, attrs) = &inst.op else { panic!("sums are rows") };
+    let Op::Def(def, attrs) = &inst.op else { panic!("sums are rows") };
     b.set_pos(&inst.pos);
-    if **row == ops::DOT {
-        return b.row(&ops::DOT_ONTO, attrs.clone(), &[args[0], args[1], start]);
+    if **def == ops::DOT {
+        return b.op(&ops::DOT_ONTO, attrs.clone(), &[args[0], args[1], start]);
     }
     let ty = b.ty(args[0]);
     let (_, ascending, blocked) = sum_axes(ty.rank(), &attrs.sizes("axes"));
     let rows =
-        if blocked.is_empty() { args[0] } else { b.row(&ops::SUM, Attrs::none().ints("axes", blocked), &[args[0]]) };
+        if blocked.is_empty() { args[0] } else { b.op(&ops::SUM, Attrs::none().ints("axes", blocked), &[args[0]]) };
     let extents: Vec<usize> = ascending.iter().map(|axis| ty.shape[*axis]).collect();
     let ones = b.constant(splat(&Array::number(ty.dtype, 1.0), extents).expect("one number is equal to itself"));
     let all: Vec<usize> = (0..ascending.len()).collect();
-    b.row(&ops::DOT_ONTO, DotAxes::attrs(&all, &ascending, &[], &[]), &[ones, rows, start])
+    b.op(&ops::DOT_ONTO, DotAxes::attrs(&all, &ascending, &[], &[]), &[ones, rows, start])
 }
 
 /// The tile of an array that starts there.
 fn read_tile(b: &Builder, array: Value, start: Value, tile: &Type) -> Value {
     let attrs = Attrs::none().ints("sizes", tile.shape.clone()).ints("step", vec![1; tile.rank()]);
     let zeros: Vec<Value> = (1..tile.rank()).map(|_| b.int(0)).collect();
-    b.row(&ops::DYNAMIC_SLICE, attrs, &[&[array, start], zeros.as_slice()].concat())
+    b.op(&ops::DYNAMIC_SLICE, attrs, &[&[array, start], zeros.as_slice()].concat())
 }
 
 pub(super) fn copy_all(b: &Builder, function: &Function, insts: &[&Inst], map: &mut [Option<Value>]) {

@@ -6,10 +6,10 @@
 //! elements are worked on and nothing else; a loop that sums over the axis does not qualify, so no bit of any result
 //! changes.
 
+mod collapse;
 mod group;
-mod one_by_one;
 mod retile;
-mod rows;
+mod row_blocks;
 mod straight;
 
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ fn carries(inst: &Inst) -> &[Value] {
     match &inst.op {
         Op::For(op) => op.args(&inst.args).1,
         Op::Unwind(op) => op.args(&inst.args).carries,
-        Op::Row(..) | Op::Call(_) | Op::If(_) | Op::While(_) => &[],
+        Op::Def(..) | Op::Call(_) | Op::If(_) | Op::While(_) => &[],
     }
 }
 
@@ -181,7 +181,7 @@ impl Held {
             Op::Unwind(op) => {
                 (op.body, constant(main.function, inst.args[0]).map_or(1, |n| n.as_i64()[0].max(1).cast_unsigned()))
             }
-            Op::Row(..) | Op::Call(_) | Op::If(_) | Op::While(_) => return,
+            Op::Def(..) | Op::Call(_) | Op::If(_) | Op::While(_) => return,
         };
         let body = main.program.function(body);
         for (carry, next) in carries(inst).iter().zip(&body.results).filter(|(carry, _)| bytes(carry) > 0) {
@@ -198,7 +198,7 @@ impl Held {
 /// What an instruction writes into an array that it leaves as it is otherwise.
 fn window<'f>(function: &'f Function, inst: &Inst) -> Option<&'f Type> {
     match &inst.op {
-        Op::Row(row, _) => matches!(row.lowering, Lowering::Write(_)).then(|| function.ty(inst.args[1])),
+        Op::Def(def, _) => matches!(def.lowering, Lowering::Write(_)).then(|| function.ty(inst.args[1])),
         Op::Call(_) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => None,
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::ir::{
-    Array, Attr, Attrs, Builder, CallOp, Composed, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Program,
-    Row, Type, UnwindOp, Value, View,
+    Array, Attr, Attrs, Builder, CallOp, Composed, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, OpDef,
+    Program, Type, UnwindOp, Value, View,
 };
 use crate::ops::DotAxes;
 
@@ -91,8 +91,8 @@ impl Retile<'_> {
         b.set_pos(&inst.pos);
         let (args, parts) = values.get(&inst.args);
         let (results, parts) = match &inst.op {
-            Op::Row(row, attrs) => {
-                let (result, part) = self.row(b, row, attrs, (&args, &parts), function.ty(inst.results[0]))?;
+            Op::Def(def, attrs) => {
+                let (result, part) = self.row(b, def, attrs, (&args, &parts), function.ty(inst.results[0]))?;
                 (vec![result], vec![part])
             }
             Op::If(op) => self.branch(b, op, args, &parts)?,
@@ -169,17 +169,17 @@ impl Retile<'_> {
     fn row(
         &self,
         b: &Builder,
-        row: &'static Row,
+        def: &'static OpDef,
         attrs: &Attrs,
         (args, parts): (&[Value], &[Part]),
         ty: &Type,
     ) -> Option<(Value, Part)> {
         let leads = ty.shape.first() == Some(&self.extent);
-        let tiled = |axis: usize, attrs: Attrs| Some((b.row(row, attrs, args), Part::Tiled(axis)));
+        let tiled = |axis: usize, attrs: Attrs| Some((b.op(def, attrs, args), Part::Tiled(axis)));
         let with = |name: &'static str, axis: usize| replace(attrs, name, self.shape(&attrs.sizes(name), axis));
         let axis = parts.iter().find_map(|part| part.axis());
         let all = parts.windows(2).all(|pair| pair[0] == pair[1]);
-        match (row.lowering, axis) {
+        match (def.lowering, axis) {
             // An effect sees whole arrays, once.
             (Lowering::Probe | Lowering::Check, _) => None,
             // What makes an array of equal rows makes a shorter one as well.
@@ -193,7 +193,7 @@ impl Retile<'_> {
             (Lowering::Iota, None) if leads && attrs.sizes("axis") != [0] => {
                 tiled(0, of_type(attrs, &self.ty(ty, Part::Tiled(0))))
             }
-            (_, None) => Some((b.row(row, attrs.clone(), args), Part::Whole)),
+            (_, None) => Some((b.op(def, attrs.clone(), args), Part::Whole)),
             (Lowering::Map(_) | Lowering::Convert, Some(axis)) if all => tiled(axis, attrs.clone()),
             (Lowering::View(View::Broadcast), Some(axis)) => {
                 let axis = attrs.sizes("axes")[axis];
@@ -222,7 +222,7 @@ impl Retile<'_> {
             (Lowering::View(View::DynamicSlice), Some(0)) if leads => tiled(0, with("sizes", 0)),
             // A window that covers the leading axis, of an array that tiles share out.
             (Lowering::Write(_), Some(0)) if parts[..2] == [Part::Tiled(0); 2] => tiled(0, attrs.clone()),
-            (Lowering::Line(_), Some(0)) if all && attrs.sizes("axis") != [0] => tiled(0, attrs.clone()),
+            (Lowering::Scan(_), Some(0)) if all && attrs.sizes("axis") != [0] => tiled(0, attrs.clone()),
             (Lowering::Composed(Composed::Pad), Some(0)) if parts == [Part::Tiled(0), Part::Whole] && leads => {
                 tiled(0, attrs.clone())
             }

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::collapse::Collapsed;
 use super::group::{Members, goes_on, tiled};
 use super::retile::{Part, Retile, Values};
-use super::rows::Rows;
-use super::{Tiling, one_by_one, tile_of};
+use super::{Tiling, row_blocks, tile_of};
 use crate::ir::{Builder, Function, Inst, Lowering, Op, Program, Type, Value};
 
 /// Most elements of a tile.
@@ -29,9 +29,9 @@ pub(super) fn next(program: &Program, tiling: &Tiling, cache_bytes: u64) -> Opti
     let mut extents: Vec<(u64, usize)> = bytes.into_iter().map(|(extent, bytes)| (bytes, extent)).collect();
     extents.sort_unstable();
     let worth = extents.into_iter().rev().take_while(|(bytes, _)| *bytes >= tiling.bytes_made);
-    let (by_chunks, by_rows): (Vec<Rows>, Vec<Rows>) =
-        Rows::candidates(function, tiling.bytes_made).into_iter().partition(|rows| rows.unit() > 1);
-    let in_rows = |rows: Rows| {
+    let (by_chunks, by_rows): (Vec<Collapsed>, Vec<Collapsed>) =
+        Collapsed::candidates(function, tiling.bytes_made).into_iter().partition(|rows| rows.unit() > 1);
+    let in_rows = |rows: Collapsed| {
         let program = rows.apply(program);
         let (program, tile) = along(&program, program.main(), rows.extent(), tiling, cache_bytes)?;
         Some((program, tile * rows.unit()))
@@ -51,17 +51,17 @@ fn along(
 ) -> Option<(Program, usize)> {
     let members = members(program, function, extent);
     let held = Held::new(function, &members, extent);
-    let room = cache_bytes.checked_sub(held.bytes_whole)?;
-    if held.bytes_saved < tiling.bytes_made.max(held.bytes_emitted) || 2 * room < cache_bytes {
+    let limit = cache_bytes.checked_sub(held.bytes_whole)?;
+    if held.bytes_saved < tiling.bytes_made.max(held.bytes_emitted) || 2 * limit < cache_bytes {
         return None;
     }
-    let wished = room.saturating_mul(extent as u64) / held.bytes_tiled.max(1);
+    let wished = limit.saturating_mul(extent as u64) / held.bytes_tiled.max(1);
     let wished = usize::try_from(wished.min(TILE_MOST)).expect("a small number");
-    // Rows are wide where a tile has few of them; few rows of an extent that has no other divisors are not worth a
+    // Collapsed are wide where a tile has few of them; few rows of an extent that has no other divisors are not worth a
     // step.
     let tile = tile_of(extent, wished).filter(|tile| 4 * tile >= wished.min(extent / 2))?;
     // The rows of one chunk of a sum go on adding to it.
-    let tile = if one_by_one::rows(function, extent).is_some_and(|rows| rows.count() > extent) { 1 } else { tile };
+    let tile = if row_blocks::rows(function, extent).is_some_and(|rows| rows.count() > extent) { 1 } else { tile };
     tiled(program, members, extent, tile).map(|program| (program, tile))
 }
 
@@ -96,7 +96,7 @@ fn members(program: &Program, function: &Function, extent: usize) -> Members {
         let read = |wanted: When| inst.args.iter().any(|v| when[v.0 as usize] == wanted);
         let kind = match &inst.op {
             _ if read(When::After) => When::After,
-            Op::Row(row, attrs) => {
+            Op::Def(def, attrs) => {
                 let types: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
                 let (_, parts) = values.get(&inst.args);
                 let made = retile.inst(&b, function, inst, &mut values);
@@ -104,7 +104,7 @@ fn members(program: &Program, function: &Function, extent: usize) -> Members {
                 match (is_tiled, parts.iter().any(|part| *part != Part::Whole)) {
                     (true, true) => When::Inside,
                     (true, false) => When::Anywhere,
-                    (false, true) if goes_on(row, attrs, &types, &parts) => {
+                    (false, true) if goes_on(def, attrs, &types, &parts) => {
                         members.sums.insert(k);
                         When::After
                     }
@@ -140,7 +140,7 @@ struct Held {
 impl Held {
     fn new(function: &Function, members: &Members, extent: usize) -> Held {
         let inside = |k: &usize| members.alike.contains(k) || members.sums.contains(k);
-        let lowering = |inst: &Inst| if let Op::Row(row, _) = &inst.op { Some(row.lowering) } else { None };
+        let lowering = |inst: &Inst| if let Op::Def(def, _) = &inst.op { Some(def.lowering) } else { None };
         let is_view = |inst: &Inst| matches!(lowering(inst), Some(Lowering::View(_)));
         let fuses = |inst: &Inst| lowering(inst).is_some_and(|lowering| lowering.is_elementwise()) || is_view(inst);
         let (mut stored, mut read, mut emitted) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());

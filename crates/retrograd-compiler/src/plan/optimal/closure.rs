@@ -1,6 +1,6 @@
 //! What to save of straight-line code so that the rest can be computed again: bytes against work.
 //!
-//! A value is saved, or computed again once from values that are. For a price of a byte the best choice is a cheapest
+//! A value is saved, or computed again once from values that are. For a price of a byte the best choice is a minimum
 //! cut of a network (Picard 1976: a closure problem), and the prices from nothing to everything leave the convex hull.
 //! Between its points the integer program is solved by branch and bound over the same cuts, whose Lagrangian bound
 //! equals that of its linear relaxation. Limited by a number of cuts, never by a clock.

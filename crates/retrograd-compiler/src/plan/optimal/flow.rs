@@ -1,4 +1,4 @@
-//! The cheapest cut of a network, by Dinic's algorithm.
+//! The minimum cut of a network, by Dinic's algorithm.
 
 use std::collections::VecDeque;
 
@@ -47,7 +47,7 @@ impl Network {
         self.channels.extend([(to, cost), (from, 0)]);
     }
 
-    /// The places on the source's side of a cheapest cut, as few as possible.
+    /// The places on the source's side of a minimum cut, as few as possible.
     pub fn source_side(mut self) -> Vec<bool> {
         loop {
             let levels = self.levels();

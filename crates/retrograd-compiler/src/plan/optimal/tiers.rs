@@ -8,7 +8,7 @@
 //! O(n, d) = min( C(n),  write + P(n, d) ),   O(n, 0) = C(n)
 //! ```
 //!
-//! where `C` is the optimum in fast memory alone. Deviation: `C` is anyone's, so that it may mix states and records.
+//! where `C` is the optimum in fast memory joint. Deviation: `C` is anyone's, so that it may mix states and records.
 //! With a slot for every step this is *Disk-Revolve* (Aupy, Herrmann, Hovland, Robert 2016), without its rule that a
 //! state is read once. In the middle of a program, where the first sweep ends before the reversal begins, `O` and `P`
 //! of the sweep have the optimum `Q` of such a loop instead of `C`, and `i = n` is a choice too. The start of a loop is
@@ -25,7 +25,7 @@ pub struct Disk {
     pub read: f64,
 }
 
-/// What is done in fast memory alone, by number of steps.
+/// What is done in fast memory joint, by number of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fast {
     /// Work from a state that is only in the working buffer.
@@ -57,7 +57,7 @@ pub enum Origin {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tiers {
-    alone: Layers,
+    joint: Layers,
     /// Of a loop in the middle of a program.
     sweep: Option<Layers>,
     /// Work of a step, and of what comes before the first of them from the start on.
@@ -77,29 +77,29 @@ struct Layers {
 }
 
 impl Tiers {
-    /// Fills the tables from the work in fast memory, of a loop alone and in the middle of a program; time `O(count² ·
+    /// Fills the tables from the work in fast memory, of a loop joint and in the middle of a program; time `O(count² ·
     /// slots)`, or `O(count²)` without a limit. A range from the start has `lead` work before its steps.
     pub fn new(fast: Fast, sweep: Option<Fast>, advance: f64, lead: f64, disk: Disk) -> Tiers {
-        let mut tiers = Tiers { alone: Layers::new(fast), sweep: None, advance, lead, disk };
+        let mut tiers = Tiers { joint: Layers::new(fast), sweep: None, advance, lead, disk };
         let last = disk.slots.unwrap_or(1);
         for slots in 1..=last {
             tiers.fill(slots);
         }
-        tiers.alone.first = tiers.starts(&tiers.alone, None, last);
+        tiers.joint.first = tiers.starts(&tiers.joint, None, last);
         if let Some(fast) = sweep {
             let mut layers = Layers::new(fast);
             for slots in 1..=last {
                 tiers.fill_sweep(&mut layers, slots);
             }
-            layers.first = tiers.starts(&layers, Some(&tiers.alone), last);
+            layers.first = tiers.starts(&layers, Some(&tiers.joint), last);
             tiers.sweep = Some(layers);
         }
         tiers
     }
 
-    /// The least work of a loop alone, with so many slots.
+    /// The least work of a loop joint, with so many slots.
     pub fn work(&self, origin: Origin, steps: usize, slots: usize) -> f64 {
-        self.alone.row(origin, self.layer(slots))[steps]
+        self.joint.row(origin, self.layer(slots))[steps]
     }
 
     /// The least work of a loop in the middle of a program, from its start; infinite where there is none.
@@ -110,13 +110,13 @@ impl Tiers {
     /// How many steps are advanced from a state on disk, or at hand, before the next one goes there; none where fast
     /// memory is best.
     pub fn split(&self, of_sweep: bool, origin: Origin, steps: usize, slots: usize) -> Option<usize> {
-        let layers = if of_sweep { self.sweep.as_ref().expect("the tables have a sweep") } else { &self.alone };
+        let layers = if of_sweep { self.sweep.as_ref().expect("the tables have a sweep") } else { &self.joint };
         let layer = self.layer(slots);
         if layers.row(origin, layer)[steps] >= layers.fast_row(origin)[steps] || layer == 0 {
             return None;
         }
         let rest = &layers.fresh[self.slots_after(origin, layer)];
-        let left = self.alone.row(if origin == Origin::Start { Origin::Start } else { Origin::Disk }, layer);
+        let left = self.joint.row(if origin == Origin::Start { Origin::Start } else { Origin::Disk }, layer);
         // What is written and read is the same for every split.
         let work = |i: usize| i as f64 * self.advance + rest[steps - i] + left[i];
         self.splits(of_sweep, origin, steps).min_by(|a, b| work(*a).total_cmp(&work(*b)))
@@ -137,29 +137,29 @@ impl Tiers {
     }
 
     fn fill(&mut self, slots: usize) {
-        let (fast, disk) = (&self.alone.fast, self.disk);
+        let (fast, disk) = (&self.joint.fast, self.disk);
         let (mut stored, mut fresh): (Vec<f64>, Vec<f64>) = (vec![], vec![]);
-        for (n, alone) in fast.later.iter().enumerate() {
-            let fewer = if disk.slots.is_none() { &fresh } else { &self.alone.fresh[slots - 1] };
+        for (n, joint) in fast.later.iter().enumerate() {
+            let fewer = if disk.slots.is_none() { &fresh } else { &self.joint.fresh[slots - 1] };
             let split = |i: usize| i as f64 * self.advance + fewer[n - i] + disk.read + stored[i];
-            let best = (1..n).map(split).fold(*alone, f64::min);
+            let best = (1..n).map(split).fold(*joint, f64::min);
             stored.push(best);
-            fresh.push(alone.min(disk.write + best));
+            fresh.push(joint.min(disk.write + best));
         }
-        self.alone.stored.push(stored);
-        self.alone.fresh.push(fresh);
+        self.joint.stored.push(stored);
+        self.joint.fresh.push(fresh);
     }
 
     fn fill_sweep(&self, layers: &mut Layers, slots: usize) {
         let disk = self.disk;
-        let left = &self.alone.stored[slots];
+        let left = &self.joint.stored[slots];
         let (mut stored, mut fresh): (Vec<f64>, Vec<f64>) = (vec![], vec![]);
-        for (n, alone) in layers.fast.later.iter().enumerate() {
+        for (n, joint) in layers.fast.later.iter().enumerate() {
             let fewer = if disk.slots.is_none() { &fresh } else { &layers.fresh[slots - 1] };
             let split = |i: usize| i as f64 * self.advance + fewer[n - i] + disk.read + left[i];
-            let best = (1..=n).map(split).fold(*alone, f64::min);
+            let best = (1..=n).map(split).fold(*joint, f64::min);
             stored.push(best);
-            fresh.push(alone.min(disk.write + best));
+            fresh.push(joint.min(disk.write + best));
         }
         layers.stored.push(stored);
         layers.fresh.push(fresh);
@@ -168,11 +168,11 @@ impl Tiers {
     /// From the start; where `left` is none, its own.
     fn starts(&self, layers: &Layers, left: Option<&Layers>, slots: usize) -> Vec<f64> {
         let mut first: Vec<f64> = vec![];
-        for (n, alone) in layers.fast.first.iter().enumerate() {
+        for (n, joint) in layers.fast.first.iter().enumerate() {
             let reversed = left.map_or(&first, |left| &left.first);
             let split = |i: usize| self.lead + i as f64 * self.advance + layers.fresh[slots][n - i] + reversed[i];
             let splits = self.splits(left.is_some(), Origin::Start, n);
-            let best = splits.map(split).fold(*alone, f64::min);
+            let best = splits.map(split).fold(*joint, f64::min);
             first.push(best);
         }
         first

@@ -4,7 +4,7 @@
 //! So the vector loop runs along a long axis, and reductions over the small ones, broadcasts into them and slices of
 //! them stay in the nest. A row of such a nest has the type of its domain with its components' axes behind.
 
-use super::parts::Grain;
+use super::outline::Grain;
 use super::tree::{Access, Placed, Val};
 use crate::ir::{DType, Type};
 

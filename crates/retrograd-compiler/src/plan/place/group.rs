@@ -1,4 +1,4 @@
-//! Gathers straight-line code into loop nests: elementwise code over one domain is one nest, with everything that
+//! Loop fusion: gathers straight-line code into loop nests. Elementwise code over one domain is one nest, with everything that
 //! leaves it.
 //!
 //! The block is scheduled from its front, looking ahead a bounded distance for code that can join the nest under
@@ -7,8 +7,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::component::{is_short, is_small, long_axes};
-use super::parts::Grain;
-use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
+use super::outline::Grain;
+use super::tree::{Access, Block, Index, Nest, NestOutput, Node, OpItem, Placed, Val};
 use super::{layout, shifted};
 use crate::ir::{Attrs, By, DType, Lowering, Reduction, Write};
 use crate::ops::{DotAxes, sum_axes};
@@ -23,7 +23,7 @@ const NEST_ROWS: usize = 1024;
 #[derive(Clone, Debug)]
 pub(super) enum Raw {
     /// A row that is not a view or a write.
-    Row(RowItem),
+    OpDef(OpItem),
     /// A view computed into memory.
     Copy {
         /// The copy.
@@ -132,7 +132,7 @@ struct Open {
 
 impl Open {
     fn new(shape: &[usize], long: usize) -> Open {
-        let nest = Nest { shape: shape.to_vec(), rows: vec![], views: vec![], outer: vec![], roots: vec![] };
+        let nest = Nest { shape: shape.to_vec(), rows: vec![], views: vec![], outer: vec![], outputs: vec![] };
         Open { nest, members: BTreeSet::new(), long, in_components: false, length: 0 }
     }
 
@@ -143,13 +143,17 @@ impl Open {
 
     /// Whether code over this shape is over the domain and some components, and the nest holds only what can be.
     fn splits(&self, shape: &[usize]) -> bool {
-        let stores = self.nest.roots.iter().all(|root| matches!(root, Root::Store { .. } | Root::Accumulate { .. }));
-        let picks = self.nest.rows.iter().any(|item| matches!(item.row.lowering, Lowering::Pick(_)));
+        let stores = self
+            .nest
+            .outputs
+            .iter()
+            .all(|output| matches!(output, NestOutput::Store { .. } | NestOutput::Accumulate { .. }));
+        let picks = self.nest.rows.iter().any(|item| matches!(item.def.lowering, Lowering::Pick(_)));
         stores && !picks && shape.starts_with(self.domain()) && is_small(&shape[self.long..])
     }
 
     fn reduces(&self) -> bool {
-        self.nest.roots.iter().any(|root| matches!(root, Root::Reduce { .. }))
+        self.nest.outputs.iter().any(|output| matches!(output, NestOutput::Reduce { .. }))
     }
 }
 
@@ -183,17 +187,17 @@ impl Group<'_> {
     /// Elements of the nest that a row would open; none for a literal that it may read.
     fn opens(&self, raw: &Raw) -> Option<usize> {
         match raw {
-            Raw::Row(item) if self.open.is_none() && item.row.lowering == Lowering::Constant => Some(0),
-            Raw::Row(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
+            Raw::OpDef(item) if self.open.is_none() && item.def.lowering == Lowering::Constant => Some(0),
+            Raw::OpDef(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
                 let elementwise = matches!(
-                    item.row.lowering,
+                    item.def.lowering,
                     Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Pick(_)
                 );
-                let reduces = matches!(item.row.lowering, Lowering::Reduce(_)) && self.reduces_components(item);
+                let reduces = matches!(item.def.lowering, Lowering::Reduce(_)) && self.reduces_components(item);
                 (elementwise || reduces)
                     .then(|| self.placed.ty(item.args.first().map_or(item.result, |arg| *arg)).elements())
             }
-            Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
+            Raw::OpDef(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
         }
     }
 
@@ -229,7 +233,7 @@ impl Group<'_> {
             return true;
         };
         let mut faulty = open.nest.rows.iter().filter(|item| self.placed.can_fault(item));
-        let indexed = open.nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. }));
+        let indexed = open.nest.outputs.iter().any(|output| matches!(output, NestOutput::Write { index: Some(_), .. }));
         match self.checks(raw) {
             true => !indexed && faulty.next().is_none(),
             false => !faulty.any(|item| self.placed.failures.contains_key(&item.result)),
@@ -239,7 +243,7 @@ impl Group<'_> {
     /// Whether raw code can end the run by a check.
     fn checks(&self, raw: &Raw) -> bool {
         match raw {
-            Raw::Row(item) => self.placed.failures.contains_key(&item.result),
+            Raw::OpDef(item) => self.placed.failures.contains_key(&item.result),
             Raw::Node(node) => node.any_row(&mut |item| self.placed.failures.contains_key(&item.result)),
             Raw::Copy { .. } | Raw::Write { .. } => false,
         }
@@ -248,19 +252,19 @@ impl Group<'_> {
     /// Whether raw code can end the run, or may never end.
     fn can_fault(&self, raw: &Raw) -> bool {
         match raw {
-            Raw::Row(item) => self.placed.can_fault(item),
+            Raw::OpDef(item) => self.placed.can_fault(item),
             Raw::Write { index, .. } => index.is_some(),
             Raw::Node(Node::Clamp { .. } | Node::Probe { .. }) => true,
             Raw::Node(Node::If(_) | Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_)) => true,
             Raw::Copy { .. } | Raw::Node(Node::Scalar(_) | Node::Load { .. } | Node::Nest(_)) => false,
             Raw::Node(Node::Call(call)) => call.routine.by != By::Code,
-            Raw::Node(Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. }) => false,
+            Raw::Node(Node::Reduce { .. } | Node::Dot { .. } | Node::Scan { .. }) => false,
         }
     }
 
     fn joins_or_precedes(&self, raws: &VecDeque<Raw>, k: usize) -> bool {
         match &raws[k] {
-            Raw::Row(item) => self.row_fits(item),
+            Raw::OpDef(item) => self.row_fits(item),
             Raw::Copy { result, source } => {
                 let shape = &self.placed.ty(*result).shape;
                 self.joins(shape, &[*source]) || self.joins_components(shape, &[*source])
@@ -304,7 +308,7 @@ impl Group<'_> {
         let mut ready = true;
         let mut look = |value: Val| ready &= self.available(value);
         match raw {
-            Raw::Row(item) => item.args.iter().for_each(|v| look(*v)),
+            Raw::OpDef(item) => item.args.iter().for_each(|v| look(*v)),
             Raw::Copy { source, .. } => look(*source),
             // Of two writes to one array neither waits for the other.
             Raw::Write { .. } => return false,
@@ -318,9 +322,9 @@ impl Group<'_> {
         !self.pending.contains(&self.placed.access(value).root)
     }
 
-    fn row_fits(&self, item: &RowItem) -> bool {
+    fn row_fits(&self, item: &OpItem) -> bool {
         let all_available = || item.args.iter().all(|v| self.available(*v));
-        match item.row.lowering {
+        match item.def.lowering {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant
                 if self.placed.is_scalar(item.result) =>
             {
@@ -333,7 +337,7 @@ impl Group<'_> {
                 let reduces = self.open.as_ref().is_some_and(Open::reduces);
                 let accumulates = self.open.as_ref().is_some_and(|open| open.nest.accumulated().next().is_some());
                 let (shape, picks) =
-                    (&self.placed.ty(item.result).shape, matches!(item.row.lowering, Lowering::Pick(_)));
+                    (&self.placed.ty(item.result).shape, matches!(item.def.lowering, Lowering::Pick(_)));
                 // Where the order of the steps changes, none may fault.
                 !(divides && reduces || accumulates && (divides || picks || fails))
                     && (self.joins(shape, &item.args) || !picks && self.joins_components(shape, &item.args))
@@ -355,7 +359,7 @@ impl Group<'_> {
                 let fits = self.reduces_components(item) || self.accumulates(item);
                 fits && self.joins_components(&self.placed.ty(item.args[0]).shape, &item.args)
             }
-            Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
+            Lowering::Reduce(_) | Lowering::Dot | Lowering::Scan(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => {
                 panic!("views and writes are raw code of their own")
             }
@@ -403,14 +407,14 @@ impl Group<'_> {
     }
 
     /// Whether a reduction is over components alone: of the open nest, or of the one that it would open.
-    fn reduces_components(&self, item: &RowItem) -> bool {
+    fn reduces_components(&self, item: &OpItem) -> bool {
         let shape = &self.placed.ty(item.args[0]).shape;
         let long = self.open.as_ref().map_or_else(|| long_axes(shape, self.placed.grain), |open| open.long);
         long < shape.len() && item.attrs.sizes("axes").iter().all(|axis| *axis >= long)
     }
 
     /// Whether a reduction is over axes of the open nest, in ascending order, and what it reduces is not worth threads.
-    fn accumulates(&self, item: &RowItem) -> bool {
+    fn accumulates(&self, item: &OpItem) -> bool {
         let Some(open) = &self.open else { return false };
         let (axes, rank) = (item.attrs.sizes("axes"), self.placed.ty(item.args[0]).rank());
         let (_, ascending, blocked) = sum_axes(rank, &axes);
@@ -437,7 +441,7 @@ impl Group<'_> {
     }
 
     /// The reduction of a value of the open nest over axes of its domain.
-    fn accumulate(&mut self, item: &RowItem, how: Reduction) {
+    fn accumulate(&mut self, item: &OpItem, how: Reduction) {
         let axes = item.attrs.sizes("axes");
         let (kept, axes, _) = sum_axes(self.placed.ty(item.args[0]).rank(), &axes);
         let mut window =
@@ -447,7 +451,7 @@ impl Group<'_> {
         }
         let open = self.open.as_mut().expect("a reduction joins what computes its operand");
         open.in_components |= open.long < open.nest.shape.len();
-        open.nest.roots.push(Root::Accumulate {
+        open.nest.outputs.push(NestOutput::Accumulate {
             value: item.result,
             source: item.args[0],
             window,
@@ -460,11 +464,11 @@ impl Group<'_> {
     /// Whether reading a value in the open nest does not meet a window that it writes.
     fn harmless(&self, open: &Open, value: Val) -> bool {
         let access = self.placed.access(value);
-        open.nest.roots.iter().all(|root| match root {
-            Root::Write { value, base, window, .. } => {
+        open.nest.outputs.iter().all(|output| match output {
+            NestOutput::Write { value, base, window, .. } => {
                 *base != access.root || same_place(access, window) || self.turns.contains(value)
             }
-            Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => true,
+            NestOutput::Store { .. } | NestOutput::Accumulate { .. } | NestOutput::Reduce { .. } => true,
         })
     }
 
@@ -481,10 +485,11 @@ impl Group<'_> {
     }
 
     fn nest_is_flat(&self, nest: &Nest) -> bool {
-        let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.row.lowering == Lowering::Iota);
+        let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.def.lowering == Lowering::Iota);
         let divides = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
-        let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. } | Root::Accumulate { .. }));
+        let windows =
+            nest.outputs.iter().all(|root| !matches!(root, NestOutput::Write { .. } | NestOutput::Accumulate { .. }));
         !iota && !divides && windows && nest.operands().all(|v| members.contains(&v) || self.is_flat(v, &nest.shape))
     }
 
@@ -503,16 +508,16 @@ impl Group<'_> {
 
     fn take(&mut self, raw: Raw) {
         match raw {
-            Raw::Row(item) => self.take_row(item),
+            Raw::OpDef(item) => self.take_row(item),
             Raw::Copy { result, source } => {
                 let shape = self.placed.ty(result).shape.clone();
-                self.open_for(&shape, &[source]).nest.roots.push(Root::Store { value: result, source });
+                self.open_for(&shape, &[source]).nest.outputs.push(NestOutput::Store { value: result, source });
             }
             Raw::Write { value, base, source, window, index, how } => {
                 let source = if self.turns.contains(&value) { source } else { self.apart(source, base, &window) };
                 let index = index.map(|index| Index { given: self.apart(index.given, base, &window), ..index });
                 let shape = self.placed.ty(source).shape.clone();
-                self.open(&shape).nest.roots.push(Root::Write {
+                self.open(&shape).nest.outputs.push(NestOutput::Write {
                     value,
                     base,
                     source,
@@ -529,13 +534,13 @@ impl Group<'_> {
         }
     }
 
-    fn take_row(&mut self, item: RowItem) {
+    fn take_row(&mut self, item: OpItem) {
         let scalar = self.placed.is_scalar(item.result);
-        match item.row.lowering {
+        match item.def.lowering {
             Lowering::Reduce(how) if scalar => {
                 let source = if self.open.is_none() { self.flat_copy(item.args[0]) } else { item.args[0] };
                 let shape = self.placed.ty(source).shape.clone();
-                self.open(&shape).nest.roots.push(Root::Reduce { value: item.result, source, how });
+                self.open(&shape).nest.outputs.push(NestOutput::Reduce { value: item.result, source, how });
             }
             Lowering::Reduce(_) if self.reduces_components(&item) => {
                 let shape = self.placed.ty(item.args[0]).shape.clone();
@@ -553,9 +558,9 @@ impl Group<'_> {
                 let contraction = self.contraction(&item);
                 self.alone(contraction, item.result);
             }
-            Lowering::Line(line) => {
+            Lowering::Scan(scan) => {
                 let axis = item.attrs.sizes("axis")[0];
-                self.alone(Node::Line { result: item.result, operands: item.args, axis, line }, item.result);
+                self.alone(Node::Scan { result: item.result, operands: item.args, axis, scan }, item.result);
             }
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if scalar => {
                 let result = item.result;
@@ -580,7 +585,7 @@ impl Group<'_> {
         }
     }
 
-    fn push_row(&mut self, item: RowItem) {
+    fn push_row(&mut self, item: OpItem) {
         let open = self.open.as_mut().expect("a row has opened its nest");
         open.length += self.placed.components(item.result, open.long);
         open.members.insert(item.result);
@@ -601,7 +606,7 @@ impl Group<'_> {
             rows: vec![],
             views: vec![],
             outer: vec![],
-            roots: vec![Root::Store { value, source }],
+            outputs: vec![NestOutput::Store { value, source }],
         }));
         value
     }
@@ -630,7 +635,7 @@ impl Group<'_> {
     }
 
     /// Operands whose contracted axes can be walked by one loop: those that cannot are copied with these axes last.
-    pub(super) fn dot_operands(&mut self, item: &RowItem) -> ([Val; 2], Attrs) {
+    pub(super) fn dot_operands(&mut self, item: &OpItem) -> ([Val; 2], Attrs) {
         let types = [self.placed.ty(item.args[0]).clone(), self.placed.ty(item.args[1]).clone()];
         let axes = DotAxes::new(&item.attrs, types[0].rank(), types[1].rank());
         let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];
@@ -665,7 +670,7 @@ impl Group<'_> {
             open.nest.views = views;
         }
         open.nest.outer = self.outer(&open).unwrap_or_default();
-        for value in open.members.iter().chain(open.nest.roots.iter().map(Root::value)) {
+        for value in open.members.iter().chain(open.nest.outputs.iter().map(NestOutput::value)) {
             self.pending.remove(value);
         }
         let [before, after] = layout::along_lanes(self.placed, &mut open.nest);
@@ -693,7 +698,7 @@ pub(super) fn reads_beside(placed: &Placed, nest: &Nest, base: Val, window: &Acc
 }
 
 /// Values that get another place than what they are made of. New values of carries that are the old ones but for a
-/// window, which is most of them: in two places by turns, the rest of both is the same, and a step writes the window
+/// window, which is most of them: double-buffered, the rest of both buffers is the same, and a step writes the window
 /// alone. And arrays of which nothing stays.
 fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val> {
     let carries: Vec<(Val, Val)> = carries.iter().flat_map(|carry| across_branches(raws, *carry)).collect();
@@ -702,7 +707,7 @@ fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val>
             let most = 2 * placed.ty(*source).elements() >= placed.ty(*base).elements();
             (most && carries.contains(&(*base, *value)) || placed.rewritten.contains_key(value)).then_some(*value)
         }
-        Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
+        Raw::OpDef(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
     });
     turned.collect()
 }
@@ -735,7 +740,7 @@ pub(crate) fn collapses(access: &Access, shape: &[usize], axes: &[usize]) -> boo
 /// Tells all that raw code reads; of what is reached at run-time places, not where.
 pub(super) fn reads(raw: &Raw, tell: &mut impl FnMut(Val)) {
     match raw {
-        Raw::Row(item) => item.args.iter().for_each(|v| tell(*v)),
+        Raw::OpDef(item) => item.args.iter().for_each(|v| tell(*v)),
         Raw::Copy { source, .. } => tell(*source),
         Raw::Write { base, source, index, .. } => {
             tell(*base);
@@ -749,7 +754,7 @@ pub(super) fn reads(raw: &Raw, tell: &mut impl FnMut(Val)) {
 /// What a raw defines.
 pub(super) fn results(raw: &Raw) -> Vec<Val> {
     match raw {
-        Raw::Row(item) => vec![item.result],
+        Raw::OpDef(item) => vec![item.result],
         Raw::Copy { result, .. } => vec![*result],
         Raw::Write { value, .. } => vec![*value],
         Raw::Node(node) => node.results(),
@@ -770,7 +775,7 @@ fn store_roots(placed: &Placed, nodes: &mut [Node], ends: &[Val]) {
     for node in nodes {
         let Node::Nest(nest) = node else { continue };
         let stores = nest.rows.iter().map(|item| item.result).filter(|v| needed.contains(v));
-        let stores: Vec<Root> = stores.map(|value| Root::Store { value, source: value }).collect();
-        nest.roots.extend(stores);
+        let stores: Vec<NestOutput> = stores.map(|value| NestOutput::Store { value, source: value }).collect();
+        nest.outputs.extend(stores);
     }
 }

@@ -4,7 +4,7 @@
 use super::flatten::{Flatten, Scope};
 use super::group::Raw;
 use super::tree::{Access, Index, Val};
-use crate::ir::{Array, Attr, Attrs, DType, ErrorKind, Indexing, Pos, Row, Type, Write};
+use crate::ir::{Array, Attr, Attrs, DType, ErrorKind, Indexing, OpDef, Pos, Type, Write};
 use crate::ops;
 
 impl Flatten<'_> {
@@ -12,7 +12,7 @@ impl Flatten<'_> {
     #[allow(clippy::too_many_arguments, reason = "the parts of an instruction")]
     pub(super) fn pick(
         &mut self,
-        row: &'static Row,
+        def: &'static OpDef,
         indexing: Indexing,
         attrs: &Attrs,
         args: &[Val],
@@ -35,7 +35,7 @@ impl Flatten<'_> {
         let (access, index) = self.indexed(access, given, indexing, axis, &from, pos);
         let view = self.placed.define(ty.clone());
         self.placed.access[view.0 as usize] = access;
-        let result = self.push(row, attrs.clone(), vec![view, index.given], ty.clone(), pos, scope);
+        let result = self.push(def, attrs.clone(), vec![view, index.given], ty.clone(), pos, scope);
         self.placed.picks.insert(result, index);
         result
     }

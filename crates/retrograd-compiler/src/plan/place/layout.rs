@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::{Access, Nest, Node, Placed, Root, Val};
+use super::tree::{Access, Nest, NestOutput, Node, Placed, Val};
 use crate::ir::Type;
 
 /// How often a nest goes through an array at least, for which it is copied.
@@ -35,7 +35,7 @@ pub(super) fn along_lanes(placed: &mut Placed, nest: &mut Nest) -> [Vec<Node>; 2
         }
     }
     nest.replace(&copies);
-    for root in &mut nest.roots {
+    for root in &mut nest.outputs {
         sum_along(placed, root, lanes, &mut after);
     }
     [before, after]
@@ -50,8 +50,8 @@ fn innermost(nest: &Nest, among: impl Fn(usize) -> bool) -> Option<usize> {
 /// Scratch for sums along the lanes.
 fn rows_of_lanes(placed: &mut Placed, nest: &mut Nest, lanes: usize) {
     let (rank, length, rows) = (nest.shape.len(), nest.shape[lanes], rows_at_once(placed, nest, lanes));
-    for root in &mut nest.roots {
-        if let Root::Accumulate { source, axes, rows: scratch, .. } = root {
+    for output in &mut nest.outputs {
+        if let NestOutput::Accumulate { source, axes, rows: scratch, .. } = output {
             let ty = Type::new(placed.ty(*source).dtype, [rows, placed.components(*source, rank), length]);
             *scratch = axes.contains(&lanes).then(|| placed.define(ty));
         }
@@ -61,13 +61,16 @@ fn rows_of_lanes(placed: &mut Placed, nest: &mut Nest, lanes: usize) {
 /// How many rows of a nest are summed along the lanes beside each other: as many as registers have sums for, where each
 /// row has its own.
 fn rows_at_once(placed: &Placed, nest: &Nest, lanes: usize) -> usize {
-    let along = |root: &Root| match root {
-        Root::Accumulate { source, axes, .. } if axes.contains(&lanes) => {
+    let along = |output: &NestOutput| match output {
+        NestOutput::Accumulate { source, axes, .. } if axes.contains(&lanes) => {
             Some((placed.components(*source, nest.shape.len()), axes.clone()))
         }
-        Root::Accumulate { .. } | Root::Store { .. } | Root::Write { .. } | Root::Reduce { .. } => None,
+        NestOutput::Accumulate { .. }
+        | NestOutput::Store { .. }
+        | NestOutput::Write { .. }
+        | NestOutput::Reduce { .. } => None,
     };
-    let sums: Vec<(usize, Vec<usize>)> = nest.roots.iter().filter_map(along).collect();
+    let sums: Vec<(usize, Vec<usize>)> = nest.outputs.iter().filter_map(along).collect();
     let Some(around) = innermost(nest, |axis| axis != lanes) else { return 1 };
     if sums.iter().any(|(_, axes)| axes.contains(&around)) {
         return 1;
@@ -119,8 +122,8 @@ fn copied(placed: &mut Placed, value: Val, lanes: usize, before: &mut Vec<Node>)
 }
 
 /// Takes a sum whose places are apart along the lanes in an array of its own.
-fn sum_along(placed: &mut Placed, root: &mut Root, lanes: usize, after: &mut Vec<Node>) {
-    let Root::Accumulate { value, source, window, axes, .. } = root else { return };
+fn sum_along(placed: &mut Placed, output: &mut NestOutput, lanes: usize, after: &mut Vec<Node>) {
+    let NestOutput::Accumulate { value, source, window, axes, .. } = output else { return };
     if matches!(window.strides[lanes], 0 | 1) {
         return;
     }
@@ -137,7 +140,13 @@ fn sum_along(placed: &mut Placed, root: &mut Root, lanes: usize, after: &mut Vec
 }
 
 fn stored(shape: Vec<usize>, value: Val, source: Val) -> Node {
-    Node::Nest(Nest { shape, rows: vec![], views: vec![], outer: vec![], roots: vec![Root::Store { value, source }] })
+    Node::Nest(Nest {
+        shape,
+        rows: vec![],
+        views: vec![],
+        outer: vec![],
+        outputs: vec![NestOutput::Store { value, source }],
+    })
 }
 
 impl Placed {
@@ -154,15 +163,15 @@ impl Nest {
     fn replace(&mut self, others: &BTreeMap<Val, Val>) {
         let put = |value: &mut Val| *value = others.get(value).copied().unwrap_or(*value);
         self.rows.iter_mut().flat_map(|item| &mut item.args).for_each(put);
-        for root in &mut self.roots {
-            match root {
-                Root::Write { source, index, .. } => {
+        for output in &mut self.outputs {
+            match output {
+                NestOutput::Write { source, index, .. } => {
                     put(source);
                     index.iter_mut().for_each(|index| put(&mut index.given));
                 }
-                Root::Store { source, .. } | Root::Accumulate { source, .. } | Root::Reduce { source, .. } => {
-                    put(source)
-                }
+                NestOutput::Store { source, .. }
+                | NestOutput::Accumulate { source, .. }
+                | NestOutput::Reduce { source, .. } => put(source),
             }
         }
     }

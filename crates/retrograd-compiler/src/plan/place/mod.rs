@@ -7,39 +7,39 @@
 //! every array, in place where it can (`turns` where a step reads neighbours of what it writes), and for what crosses
 //! between the `parts` of long code; `arena` lays it out.
 
-mod arena;
+mod buffers;
 mod component;
+mod double_buffer;
 mod flatten;
 mod group;
 mod indexed;
 mod layout;
 mod nest;
-mod parts;
+mod offsets;
+mod outline;
 mod product;
 mod row;
 mod shifted;
-mod store;
 mod tree;
-mod turns;
 mod view;
 
 pub(super) use component::long_axes;
-pub use parts::{Grain, Part, Parts, Slot};
+pub use outline::{Grain, Part, Parts, Slot};
 pub(super) use product::{extents, is_called};
 pub use row::row_layout;
 pub use tree::{
-    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Home, Index, Loop, Nest, Node, Onto,
-    Order, Placed, PointerId, Probe, Root, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store,
-    StoreId, Trajectory, TrajectoryId, Val, While,
+    Access, Block, Branch, Buffer, BufferId, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Index, Loop, Nest,
+    NestOutput, Node, Onto, OpItem, Order, Placed, PointerId, Probe, RowPlace, RowRead, RowTime, RowWrite, Step,
+    StepEnd, Storage, Trajectory, TrajectoryId, Val, While,
 };
 
 use super::Decision;
-use super::branches::Parted;
+use super::split_branches::BranchSplit;
 
 /// Places a Program under a decision. The peak is `bytes` of the result, exactly.
-pub(super) fn place(parted: &Parted, decision: &Decision, grain: Grain) -> Placed {
-    let mut placed = flatten::flatten(parted, decision, grain);
-    store::assign(&mut placed);
-    arena::lay_out(&mut placed);
+pub(super) fn place(branch_split: &BranchSplit, decision: &Decision, grain: Grain) -> Placed {
+    let mut placed = flatten::flatten(branch_split, decision, grain);
+    buffers::assign(&mut placed);
+    offsets::lay_out(&mut placed);
     placed
 }

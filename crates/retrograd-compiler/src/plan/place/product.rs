@@ -1,7 +1,7 @@
 //! Contractions on their way into memory: which of them are calls, and what they read.
 
 use super::group::{Group, collapses};
-use super::tree::{Access, Call, Node, Onto, RowItem, Val};
+use super::tree::{Access, Call, Node, Onto, OpItem, Val};
 use crate::ir::Type;
 use crate::ops::{DotAxes, DotOrder, PRODUCTS, Products, Start};
 
@@ -16,7 +16,7 @@ type Roles<'a> = [&'a [usize]; 3];
 
 impl Group<'_> {
     /// A contraction over operands that its loops, or its call, can walk.
-    pub(super) fn contraction(&mut self, item: &RowItem) -> Node {
+    pub(super) fn contraction(&mut self, item: &OpItem) -> Node {
         let [lhs, rhs] = [item.args[0], item.args[1]];
         let onto = item.args.get(2).map(|base| Onto { base: *base, copies: false });
         let axes = DotAxes::new(&item.attrs, self.placed.ty(lhs).rank(), self.placed.ty(rhs).rank());

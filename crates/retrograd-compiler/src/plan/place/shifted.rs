@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::group::{Raw, reads, results};
-use super::tree::{Access, Placed, RowItem, Val};
+use super::tree::{Access, OpItem, Placed, Val};
 use crate::ir::{Attrs, DType, Pos, Type, Write};
 use crate::ops;
 
@@ -236,7 +236,7 @@ struct Merge {
     runs: Vec<Run>,
     onto: Onto,
     /// Rows that are computed anew for each window, by result.
-    anew: BTreeMap<Val, RowItem>,
+    anew: BTreeMap<Val, OpItem>,
     /// The first place in the block where everything is there.
     place: usize,
 }
@@ -317,7 +317,7 @@ impl Uses {
             .or_else(|| read().filter(|merge| !self.overwritten(placed, raws, merge)))
     }
 
-    fn placed_at(&self, placed: &Placed, runs: Vec<Run>, onto: Onto, anew: BTreeMap<Val, RowItem>) -> Merge {
+    fn placed_at(&self, placed: &Placed, runs: Vec<Run>, onto: Onto, anew: BTreeMap<Val, OpItem>) -> Merge {
         let made = |value: &Val| {
             let access = placed.access(*value);
             let roots = [access.root].into_iter().chain(access.dynamic.iter().map(|(start, _)| *start));
@@ -331,7 +331,7 @@ impl Uses {
     }
 
     /// Rows that only these runs read, from their sources down, as long as they are computed once or cheap.
-    fn anew(&self, placed: &Placed, raws: &[Raw], runs: &[Run]) -> BTreeMap<Val, RowItem> {
+    fn anew(&self, placed: &Placed, raws: &[Raw], runs: &[Run]) -> BTreeMap<Val, OpItem> {
         let mut anew = BTreeMap::new();
         // How often each value is read by what is computed anew, how often it is then computed, and the work that is
         // done more than once from the sum down to it.
@@ -345,10 +345,10 @@ impl Uses {
         runs.iter().flat_map(|run| &run.links).for_each(|link| tell(link.source, 1, 0, &mut read));
         let last = runs.iter().map(|run| run.last().at).max().unwrap_or(0);
         for raw in raws[..last].iter().rev() {
-            let Raw::Row(item) = raw else { continue };
+            let Raw::OpDef(item) = raw else { continue };
             let Some((times, copies, work)) = read.get(&item.result).copied() else { continue };
-            let work = if copies > 1 { work + item.row.cost } else { 0 };
-            let can_move = item.row.lowering.is_elementwise() && !placed.can_fault(item);
+            let work = if copies > 1 { work + item.def.cost } else { 0 };
+            let can_move = item.def.lowering.is_elementwise() && !placed.can_fault(item);
             let alike = item.args.iter().all(|arg| placed.ty(*arg).shape == placed.ty(item.result).shape);
             if can_move
                 && alike
@@ -381,7 +381,7 @@ impl Uses {
                 });
                 takes
             }
-            Raw::Row(_) | Raw::Copy { .. } => false,
+            Raw::OpDef(_) | Raw::Copy { .. } => false,
         };
         let gone: BTreeSet<usize> = links().map(|link| link.at).collect();
         let base = merge.onto == Onto::Base && merge.runs.iter().any(|run| roots.contains(&run.base()));
@@ -446,7 +446,7 @@ fn moved(cells: &Cells, within: &Cells) -> Cells {
 /// The code of sums under construction.
 struct Sums<'p> {
     placed: &'p mut Placed,
-    anew: &'p BTreeMap<Val, RowItem>,
+    anew: &'p BTreeMap<Val, OpItem>,
     raws: Vec<Raw>,
     /// Boxes of terms that are there.
     known: BTreeMap<(Val, Cells), Val>,
@@ -502,8 +502,8 @@ impl Sums<'_> {
                 Write::Add => {
                     let before = sum.unwrap_or_else(|| self.part(self.value, &run.shared));
                     self.row(
-                        RowItem {
-                            row: &ops::ADD,
+                        OpItem {
+                            def: &ops::ADD,
                             attrs: Attrs::none(),
                             args: vec![before, term],
                             result: term,
@@ -530,7 +530,7 @@ impl Sums<'_> {
             None => self.part(value, cells),
             Some(item) => {
                 let args = item.args.iter().map(|arg| self.term(*arg, cells)).collect();
-                self.row(RowItem { args, ..item.clone() }, cells)
+                self.row(OpItem { args, ..item.clone() }, cells)
             }
         };
         self.known.insert(key, term);
@@ -549,10 +549,10 @@ impl Sums<'_> {
     }
 
     /// A row over a box.
-    fn row(&mut self, item: RowItem, cells: &Cells) -> Val {
+    fn row(&mut self, item: OpItem, cells: &Cells) -> Val {
         let dtype: DType = self.placed.ty(item.result).dtype;
         let result = self.placed.define(Type::new(dtype, cells.extent.clone()));
-        self.raws.push(Raw::Row(RowItem { result, ..item }));
+        self.raws.push(Raw::OpDef(OpItem { result, ..item }));
         result
     }
 

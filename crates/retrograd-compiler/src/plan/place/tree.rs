@@ -2,13 +2,13 @@
 //! array.
 //!
 //! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence
-//! of a body has its own copy. Rank-0 values live in registers, arrays have a [`Home`].
+//! of a body has its own copy. Rank-0 values live in registers, arrays have a [`Storage`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts::{Grain, Parts};
+use super::outline::{Grain, Parts};
 use crate::ir::{
-    Array, Attrs, By, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write,
+    Array, Attrs, By, DType, ErrorKind, FuncId, Lowering, OpDef, Pos, Reduction, Routine, Scalar, Scan, Type, Write,
 };
 use crate::plan::schedule::{Schedule, Sweep};
 
@@ -18,10 +18,10 @@ pub struct Val(pub u32);
 
 /// A piece of arena memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StoreId(pub u32);
+pub struct BufferId(pub u32);
 
-/// An address that is known when its construct starts, and may change while it runs (two stores by turns, a row of a
-/// stream).
+/// An address that is known when its construct starts, and may change while it runs (a pair of buffers that are
+/// exchanged, a row of a stream).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PointerId(pub u32);
 
@@ -41,7 +41,7 @@ pub struct Placed {
     /// How each value is reached.
     pub access: Vec<Access>,
     /// Where each value lives.
-    pub homes: Vec<Home>,
+    pub storage: Vec<Storage>,
     /// Inputs of the caller.
     pub inputs: Vec<Val>,
     /// Outputs of the caller.
@@ -53,7 +53,7 @@ pub struct Placed {
     /// Schedules.
     pub trajectories: Vec<Trajectory>,
     /// Arena memory.
-    pub stores: Vec<Store>,
+    pub buffers: Vec<Buffer>,
     /// Memory of maps that are spread over threads.
     pub frames: Vec<Frame>,
     /// Number of pointers.
@@ -111,7 +111,7 @@ pub struct Probe {
 
 /// Where a value lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum Storage {
     /// Nowhere: it is computed inside a nest, or is only a view.
     None,
     /// A register.
@@ -121,14 +121,14 @@ pub enum Home {
     /// A literal of the code.
     Literal(u32),
     /// Arena memory at a fixed place.
-    Store(StoreId),
+    Buffer(BufferId),
     /// Memory at an address that its construct sets.
     Pointer(PointerId),
 }
 
 /// Arena memory, or that of an output, with its lifetime on the clock of the tree, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Store {
+pub struct Buffer {
     /// How many bytes.
     pub bytes: u64,
     /// First moment it is in use.
@@ -147,7 +147,7 @@ pub struct Store {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// All of it.
-    pub store: StoreId,
+    pub buffer: BufferId,
     /// Bytes for one step.
     pub bytes: u64,
     /// Consecutive steps that use the same memory one after the other.
@@ -198,7 +198,7 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub enum Node {
     /// Rank-0 arithmetic in registers.
-    Scalar(RowItem),
+    Scalar(OpItem),
     /// A rank-0 value read from memory.
     Load {
         /// The register.
@@ -240,7 +240,7 @@ pub enum Node {
         how: Reduction,
     },
     /// A walk along an axis.
-    Line {
+    Scan {
         /// The result.
         result: Val,
         /// What is walked.
@@ -248,7 +248,7 @@ pub enum Node {
         /// Along which axis.
         axis: usize,
         /// What is carried.
-        line: Line,
+        scan: Scan,
     },
     /// A contraction.
     Dot {
@@ -303,9 +303,9 @@ pub struct Onto {
 
 /// A row of the op table over placed values.
 #[derive(Clone, Debug)]
-pub struct RowItem {
+pub struct OpItem {
     /// The op.
-    pub row: &'static Row,
+    pub def: &'static OpDef,
     /// Its attributes.
     pub attrs: Attrs,
     /// What it reads.
@@ -323,18 +323,18 @@ pub struct Nest {
     /// Extents of the domain.
     pub shape: Vec<usize>,
     /// Code per element, in order; of reductions, those over components.
-    pub rows: Vec<RowItem>,
+    pub rows: Vec<OpItem>,
     /// Views of what is computed here that are read here, each at the element where it is computed.
     pub views: Vec<Val>,
     /// Axes that are its outer loops, before the others: all sums are over these, and lanes are along another.
     pub outer: Vec<usize>,
     /// What leaves it.
-    pub roots: Vec<Root>,
+    pub outputs: Vec<NestOutput>,
 }
 
 /// What leaves a nest.
 #[derive(Clone, Debug)]
-pub enum Root {
+pub enum NestOutput {
     /// Every element of `source` goes to the memory of `value`.
     Store {
         /// What is in memory afterwards.
@@ -400,8 +400,8 @@ pub struct Branch {
     pub results: Vec<Val>,
     /// Those of them that are where the side has them that runs: at an address that it tells.
     pub chosen: Vec<Val>,
-    /// What each side writes to a second place, too: of a carry by turns all that it changes is in both.
-    pub doubled: [Vec<(Val, PointerId)>; 2],
+    /// What each side writes to the back buffer, too: of a double-buffered carry all that it changes is in both.
+    pub both_buffers: [Vec<(Val, PointerId)>; 2],
 }
 
 impl Branch {
@@ -414,7 +414,7 @@ impl Branch {
             ends: nothing(),
             results: vec![],
             chosen: vec![],
-            doubled: Default::default(),
+            both_buffers: Default::default(),
         }
     }
 }
@@ -481,24 +481,24 @@ pub struct Emitted {
     pub clear: bool,
 }
 
-/// Memory of one array carry: its value is where `main` points; a step that cannot work in place writes to `twin` and
+/// Memory of one array carry: its value is where `main` points; a step that cannot work in place writes to `back` and
 /// exchanges the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
     /// A register.
     Register,
-    /// Two places by turns; outside the construct the value is at `place`.
+    /// A front and maybe a back buffer; outside the construct the value is at `place`.
     Memory {
         /// Where it is before and after the construct.
-        place: Home,
+        place: Storage,
         /// Where the value is now.
         main: PointerId,
-        /// A second place and where it is now, if some step needs it.
-        twin: Option<(StoreId, PointerId)>,
+        /// The back buffer and where it is now, if some step needs it.
+        back: Option<(BufferId, PointerId)>,
         /// Whether all steps write one and the same window of it: what is outside is the same in every state, and in
-        /// the twin once the start value was copied there.
+        /// the back buffer once the start value was copied there.
         turns: bool,
-        /// Of a carry by turns, whether branches change the rest, too: then a state that is restored is no rest of
+        /// Of a double-buffered carry, whether branches change the rest, too: then a state that is restored is no rest of
         /// another.
         changes: bool,
         /// Whether the start value is there already.
@@ -528,9 +528,9 @@ pub struct Step {
 pub enum StepEnd {
     /// It is there.
     InPlace,
-    /// It is in the twin: exchange.
+    /// It is in the back buffer: exchange.
     Exchange,
-    /// It is elsewhere: copy it to the twin, then exchange.
+    /// It is elsewhere: copy it to the back buffer, then exchange.
     Copy,
     /// A register: move.
     Move,
@@ -606,11 +606,11 @@ pub struct Trajectory {
     /// Bytes of the pool.
     pub pool_bytes: u64,
     /// The controller's memory.
-    pub words: StoreId,
+    pub words: BufferId,
     /// The controller's table, a literal.
     pub table: Option<u32>,
     /// States and records.
-    pub pool: StoreId,
+    pub pool: BufferId,
     /// Where its states on the disk begin; none where it has none.
     pub spill_at: Option<u64>,
 }
@@ -642,14 +642,14 @@ pub struct Drive {
     pub tape: Vec<Option<Step>>,
     /// Action Reverse, by choice.
     pub reverse: Vec<Option<Step>>,
-    /// Action Turnback.
-    pub turnback: Option<Step>,
+    /// Action Youturn.
+    pub youturn: Option<Step>,
 }
 
 impl Drive {
     /// All its steps.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        [&self.advance, &self.turnback].into_iter().chain(&self.tape).chain(&self.reverse).flatten()
+        [&self.advance, &self.youturn].into_iter().chain(&self.tape).chain(&self.reverse).flatten()
     }
 }
 
@@ -665,8 +665,8 @@ impl Placed {
     }
 
     /// Where a value lives.
-    pub fn home(&self, value: Val) -> Home {
-        self.homes[value.0 as usize]
+    pub fn home(&self, value: Val) -> Storage {
+        self.storage[value.0 as usize]
     }
 
     /// Whether a value is a register.
@@ -677,16 +677,16 @@ impl Placed {
 
 impl Placed {
     /// Whether a row can fault: by its index, its divisor or as a check.
-    pub fn can_fault(&self, item: &RowItem) -> bool {
+    pub fn can_fault(&self, item: &OpItem) -> bool {
         let tables = [&self.divisions, &self.failures];
         tables.iter().any(|table| table.contains_key(&item.result)) || self.picks.contains_key(&item.result)
     }
 }
 
-impl RowItem {
+impl OpItem {
     /// The scalar op that an elementwise row computes.
     pub fn scalar(&self) -> Scalar {
-        match self.row.lowering {
+        match self.def.lowering {
             Lowering::Map(scalar) => scalar,
             Lowering::Convert => Scalar::Convert(self.attrs.dtype("dtype")),
             Lowering::Iota
@@ -697,14 +697,14 @@ impl RowItem {
             | Lowering::Scatter(..)
             | Lowering::Reduce(_)
             | Lowering::Dot
-            | Lowering::Line(_)
+            | Lowering::Scan(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
             | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => {
-                panic!("elementwise rows only: {}", self.row.name)
+                panic!("elementwise rows only: {}", self.def.name)
             }
         }
     }
@@ -730,8 +730,8 @@ impl Node {
             Node::Scalar(item) => vec![item.result],
             Node::Probe { .. } => vec![],
             Node::Load { result, .. } | Node::Clamp { result, .. } => vec![*result],
-            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => vec![*result],
-            Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
+            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Scan { result, .. } => vec![*result],
+            Node::Nest(nest) => nest.outputs.iter().map(|root| *root.value()).collect(),
             Node::Call(call) => vec![call.result],
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
@@ -748,26 +748,26 @@ impl Node {
         match self {
             Node::Probe { .. } => true,
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Nest(_) => false,
-            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Scan { .. } => false,
             Node::Call(call) => call.routine.by != By::Code,
             Node::If(branch) => branch.blocks.iter().flat_map(|block| &block.nodes).any(Node::has_effect),
             Node::For(node) => step(&node.step),
             Node::While(node) => step(&node.step) || node.cond.nodes.iter().any(Node::has_effect),
             Node::Sweep(drive) | Node::Reversal(drive) => {
-                let alike = [&drive.advance, &drive.turnback].into_iter();
+                let alike = [&drive.advance, &drive.youturn].into_iter();
                 alike.chain(&drive.tape).chain(&drive.reverse).flatten().any(step)
             }
         }
     }
 
     /// Whether it, or a block inside it, computes such a row.
-    pub fn any_row(&self, found: &mut impl FnMut(&RowItem) -> bool) -> bool {
+    pub fn any_row(&self, found: &mut impl FnMut(&OpItem) -> bool) -> bool {
         let mut any = |nodes: &[Node]| nodes.iter().any(|node| node.any_row(&mut *found));
         match self {
             Node::Scalar(item) => found(item),
             Node::Nest(nest) => nest.rows.iter().any(found),
             Node::Probe { .. } | Node::Load { .. } | Node::Clamp { .. } => false,
-            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Scan { .. } | Node::Call(_) => false,
             Node::If(branch) => branch.blocks.iter().any(|block| any(&block.nodes)),
             Node::For(node) => any(&node.step.block.nodes),
             Node::While(node) => any(&node.cond.nodes) || any(&node.step.block.nodes),
@@ -784,7 +784,7 @@ impl Node {
             Node::Clamp { index, .. } => tell(*index),
             Node::Probe { operand, .. } => tell(*operand),
             Node::Reduce { operand, .. } => tell(*operand),
-            Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
+            Node::Scan { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Dot { operands, onto, .. } => {
                 operands.iter().chain(onto.iter().map(|onto| &onto.base)).for_each(|v| tell(*v))
             }

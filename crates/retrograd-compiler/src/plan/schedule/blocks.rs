@@ -60,15 +60,10 @@ impl Blocks {
         // The last block may be shorter. Only the program's own loop advances over it: after that it is recorded, and
         // gone.
         let short = match sweep {
-            Sweep::Paired | Sweep::Online => u128::from(blocks) * u128::from(self.steps) - u128::from(n),
-            Sweep::Alone => 0,
+            Sweep::Split | Sweep::Online => u128::from(blocks) * u128::from(self.steps) - u128::from(n),
+            Sweep::Joint => 0,
         };
-        Counts {
-            advances: whole.advances * u128::from(self.steps) - short,
-            taped: u128::from(n),
-            turnbacks: 0,
-            ..whole
-        }
+        Counts { advances: whole.advances * u128::from(self.steps) - short, taped: u128::from(n), youturns: 0, ..whole }
     }
 }
 
@@ -116,7 +111,7 @@ pub(super) fn next_of_blocks(words: &mut [i64]) -> Action {
         Action::Advance { from, to } => Action::Advance { from: from * steps, to: end(to) },
         Action::Snapshot { at, step } => Action::Snapshot { at, step: step * steps },
         Action::Restore { at, step } => Action::Restore { at, step: step * steps },
-        Action::Turnback { step } => {
+        Action::Youturn { step } => {
             own[RECORDED] = step.cast_signed();
             Action::Tape { from: step * steps, to: end(step + 1), at, choice: 0 }
         }

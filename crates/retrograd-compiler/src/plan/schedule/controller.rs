@@ -57,13 +57,13 @@ pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
 /// let (a, x0) = ([2.0, 3.0, 5.0], 0.5);
 /// let schedule = Schedule::Revolve { slots: 1, state_bytes: 8 };
 /// let mut words = vec![0; schedule.words()];
-/// start(&mut words, &schedule, Sweep::Alone, 3);
+/// start(&mut words, &schedule, Sweep::Joint, 3);
 /// let (mut x, mut ct) = (x0, 1.0);
 /// loop {
 ///     match next(&mut words, &schedule.table()) {
 ///         Action::Advance { from, to } => (from..to).for_each(|k| x = a[k as usize] * x * x),
 ///         Action::Restore { at: None, step: 0 } => x = x0,
-///         Action::Turnback { step } => ct *= 2.0 * a[step as usize] * x,
+///         Action::Youturn { step } => ct *= 2.0 * a[step as usize] * x,
 ///         Action::Done => break,
 ///         other => unreachable!("{other:?} needs a second slot, a record or a pair"),
 ///     }
@@ -147,7 +147,7 @@ fn enter(words: &mut [i64], table: &[i64]) -> Action {
     match kind {
         TURNBACK => {
             words[PHASE] = RETURN;
-            Action::Turnback { step: step as u64 }
+            Action::Youturn { step: step as u64 }
         }
         END_OF_SWEEP => {
             words[PHASE] = RETURN;
@@ -294,8 +294,8 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
     // More slots than steps change nothing.
     let slots = i64::try_from(slots).unwrap_or(i64::MAX).min(last.max(1));
     let turn = match sweep {
-        Sweep::Paired => 1,
-        Sweep::Alone => 0,
+        Sweep::Split => 1,
+        Sweep::Joint => 0,
         Sweep::Online => panic!("Revolve knows the number of steps when it starts"),
     };
     let needed = slots.saturating_add(STACK as i64);
@@ -339,7 +339,7 @@ pub(super) fn next_of_revolve(words: &mut [i64]) -> Action {
             words[TURN] = 0;
             Action::Turn
         } else {
-            Action::Turnback { step: count(working) }
+            Action::Youturn { step: count(working) }
         }
     } else if stored == working {
         from_held(words)

@@ -10,7 +10,7 @@ pub struct Counts {
     /// Steps executed with a record.
     pub taped: u128,
     /// Steps executed and reversed at once.
-    pub turnbacks: u128,
+    pub youturns: u128,
     /// States copied into the pool.
     pub snapshots: u128,
     /// States copied back.
@@ -24,7 +24,7 @@ pub struct Counts {
 impl Counts {
     /// Forward executions of a step: advanced, taped and turned back.
     pub fn forward_steps(&self) -> u128 {
-        self.advances + self.taped + self.turnbacks
+        self.advances + self.taped + self.youturns
     }
 
     /// These and so many times others.
@@ -32,7 +32,7 @@ impl Counts {
         Counts {
             advances: self.advances + times * other.advances,
             taped: self.taped + times * other.taped,
-            turnbacks: self.turnbacks + times * other.turnbacks,
+            youturns: self.youturns + times * other.youturns,
             snapshots: self.snapshots + times * other.snapshots,
             restores: self.restores + times * other.restores,
             spills: self.spills + times * other.spills,
@@ -46,13 +46,13 @@ impl Counts {
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::{counts, Counts, Recipe, Schedule, Sweep};
-/// let periodic = Schedule::of(Recipe::periodic(4, 10, Sweep::Paired, 8, 16));
+/// let periodic = Schedule::of(Recipe::periodic(4, 10, Sweep::Split, 8, 16));
 /// assert_eq!(
-///     counts(&periodic, Sweep::Paired, 10),
+///     counts(&periodic, Sweep::Split, 10),
 ///     Counts { advances: 8, taped: 10, snapshots: 1, restores: 2, ..Counts::default() }
 /// );
-/// assert_eq!(counts(&Schedule::Revolve { slots: 3, state_bytes: 8 }, Sweep::Alone, 10).forward_steps(), 25);
-/// assert_eq!(counts(&Schedule::Revolve { slots: 3, state_bytes: 8 }, Sweep::Paired, 10).forward_steps(), 28);
+/// assert_eq!(counts(&Schedule::Revolve { slots: 3, state_bytes: 8 }, Sweep::Joint, 10).forward_steps(), 25);
+/// assert_eq!(counts(&Schedule::Revolve { slots: 3, state_bytes: 8 }, Sweep::Split, 10).forward_steps(), 28);
 /// ```
 ///
 /// # Panics
@@ -60,7 +60,7 @@ impl Counts {
 pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
     match schedule {
         Schedule::Nothing => {
-            Counts { advances: if sweep == Sweep::Alone { 0 } else { u128::from(n) }, ..Counts::default() }
+            Counts { advances: if sweep == Sweep::Joint { 0 } else { u128::from(n) }, ..Counts::default() }
         }
         Schedule::Recipe(recipe) => recipe.counts(),
         Schedule::Revolve { slots, .. } => {
@@ -68,10 +68,10 @@ pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
             Counts {
                 advances: binomial::advances(steps, *slots),
                 taped: 0,
-                turnbacks: u128::from(n),
+                youturns: u128::from(n),
                 // x_0 is held for nothing.
                 snapshots: u128::from(binomial::stores(steps, *slots).saturating_sub(1)),
-                // One after each turn, whether Turnback or Turn, but the last.
+                // One after each turn, whether Youturn or Turn, but the last.
                 restores: u128::from(steps.saturating_sub(1)),
                 ..Counts::default()
             }
@@ -95,7 +95,7 @@ fn driven(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
             Action::Advance { from, to } => counts.advances += u128::from(to - from),
             Action::Snapshot { .. } => counts.snapshots += 1,
             Action::Restore { .. } => counts.restores += 1,
-            Action::Turnback { .. } => counts.turnbacks += 1,
+            Action::Youturn { .. } => counts.youturns += 1,
             Action::Done => return counts,
             action @ (Action::Tape { .. }
             | Action::Reverse { .. }
@@ -113,8 +113,8 @@ fn driven(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
 ///
 /// ```
 /// use retrograd_compiler::plan::schedule::{slots, Sweep};
-/// assert_eq!(slots(18, Sweep::Paired, 1000), 18);
-/// assert_eq!(slots(18, Sweep::Paired, 5), 5);
+/// assert_eq!(slots(18, Sweep::Split, 1000), 18);
+/// assert_eq!(slots(18, Sweep::Split, 5), 5);
 /// ```
 pub fn slots(slots: u64, sweep: Sweep, n: u64) -> u64 {
     slots.min(revolved(sweep, n).saturating_sub(1).max(1))
@@ -124,7 +124,7 @@ pub fn slots(slots: u64, sweep: Sweep, n: u64) -> u64 {
 /// others.
 fn revolved(sweep: Sweep, n: u64) -> u64 {
     match sweep {
-        Sweep::Paired | Sweep::Online => n.saturating_add(1),
-        Sweep::Alone => n,
+        Sweep::Split | Sweep::Online => n.saturating_add(1),
+        Sweep::Joint => n,
     }
 }

@@ -63,11 +63,11 @@ pub enum Schedule {
 pub enum Sweep {
     /// The program's own loop is the first sweep: every step is executed once, then comes [`Action::Turn`], then the
     /// reversal.
-    Paired,
+    Split,
     /// The program's own loop is the first sweep, and nobody knows before how many steps it has.
     Online,
     /// The reversal stands alone: it begins at `x_0` and never needs `x_n`.
-    Alone,
+    Joint,
 }
 
 /// What the driver does next.
@@ -132,7 +132,7 @@ pub enum Action {
         choice: u64,
     },
     /// Execute and reverse one step at once, from the working buffer, which holds `x_step` and is undefined after.
-    Turnback {
+    Youturn {
         /// The step.
         step: u64,
     },
@@ -211,11 +211,11 @@ impl Run {
                         actions.push(Action::Advance { from: step, to: step + 1 });
                         actions.extend((step + 2 < end).then(|| snapshot(slot + 1 + step - from, step + 1)));
                     }
-                    actions.push(Action::Turnback { step: end - 1 });
+                    actions.push(Action::Youturn { step: end - 1 });
                     for step in (from..end - 1).rev() {
                         actions.extend([
                             Action::Restore { at: place(slot + step - from), step },
-                            Action::Turnback { step },
+                            Action::Youturn { step },
                         ]);
                     }
                     end = from;
@@ -225,7 +225,7 @@ impl Run {
                 for step in (from..to).rev() {
                     actions.extend((step < to - 1).then_some(Action::Restore { at, step: from }));
                     actions.extend((step > from).then_some(Action::Advance { from, to: step }));
-                    actions.push(Action::Turnback { step });
+                    actions.push(Action::Youturn { step });
                 }
             }
         }
@@ -289,7 +289,7 @@ impl Schedule {
             Schedule::Recipe(recipe) => recipe.uses(),
             Schedule::Revolve { .. } | Schedule::Online { .. } => {
                 let sweep = Uses { advance: true, snapshot: true, ..Uses::default() };
-                let reversal = Uses { restore: true, turnback: true, ..sweep.clone() };
+                let reversal = Uses { restore: true, youturn: true, ..sweep.clone() };
                 [sweep, reversal]
             }
             Schedule::Blocks(_) => {
@@ -332,7 +332,7 @@ impl fmt::Display for Recipe {
         let Some(root) = self.root else { return write!(f, "nothing to do") };
         match self.parts[root as usize] {
             Part::End => write!(f, "nothing to do"),
-            Part::Turnback => write!(f, "turn back the only step"),
+            Part::Youturn => write!(f, "turn back the only step"),
             Part::Tape { steps, .. } if steps == self.steps => write!(f, "keep all"),
             Part::Hold { times, advance: 1, right, left } if self.is_periodic(times, 1, right, left) => {
                 write!(f, "every step")
@@ -348,7 +348,7 @@ impl fmt::Display for Recipe {
                 write!(
                     f,
                     "states and records mixed: {} steps recorded, {} turned back, ",
-                    counts.taped, counts.turnbacks
+                    counts.taped, counts.youturns
                 )?;
                 write!(
                     f,
@@ -365,7 +365,7 @@ impl Recipe {
     fn is_periodic(&self, times: u64, advance: u64, right: PartId, left: PartId) -> bool {
         let taped = |part: PartId| match self.parts[part as usize] {
             Part::Tape { steps, .. } => steps,
-            Part::Turnback | Part::End | Part::Hold { .. } | Part::Spill { .. } => 0,
+            Part::Youturn | Part::End | Part::Hold { .. } | Part::Spill { .. } => 0,
         };
         taped(left) == advance && taped(right) == self.steps - times * advance
     }

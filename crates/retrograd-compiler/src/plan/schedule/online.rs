@@ -81,7 +81,7 @@ pub fn start_online(memory: &mut [i64], slots: u64, state_bytes: u64) {
 /// // The loop has ended after its second step.
 /// words[online::TRIPS] = 2;
 /// assert_eq!(next(&mut words, &[]), Action::Restore { at: Some(0), step: 1 });
-/// assert_eq!(next(&mut words, &[]), Action::Turnback { step: 1 });
+/// assert_eq!(next(&mut words, &[]), Action::Youturn { step: 1 });
 /// ```
 pub(super) fn next_of_online(memory: &mut [i64]) -> Action {
     if memory[SLOT] == TURNED {
@@ -144,7 +144,7 @@ fn reversal(memory: &mut [i64]) -> Action {
         if stored == working && top > 0 {
             memory[HELD] -= 1;
         }
-        Action::Turnback { step: working as u64 }
+        Action::Youturn { step: working as u64 }
     } else if stored == working {
         let to = working + binomial::first_advance((end - working) as u64, (slots - top) as u64) as i64;
         memory[WORKING] = to;
@@ -240,12 +240,12 @@ fn dispensable(memory: &[i64]) -> Option<(i128, usize)> {
     let mut saved = 0;
     for k in (1..newest).rev() {
         let (before, after) = (length(memory, k - 1, 0), length(memory, k, 0));
-        let room = slots - k as u64;
-        let joined = cost(before, room + 1) + cost(after, room) - cost(before + after, room + 1) + saved;
+        let limit = slots - k as u64;
+        let joined = cost(before, limit + 1) + cost(after, limit) - cost(before + after, limit + 1) + saved;
         if best.is_none_or(|(most, _)| joined >= most) {
             best = Some((joined, k));
         }
-        saved += cost(after, room) - cost(after, room + 1);
+        saved += cost(after, limit) - cost(after, limit + 1);
     }
     best
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Counts, Sweep};
-use crate::plan::optimal::{Alone, Move, Paired, Place};
+use crate::plan::optimal::{JointReversal, Move, Place, SplitReversal};
 
 /// A part of a recipe, by number; a part comes after those that it uses.
 pub type PartId = u32;
@@ -17,7 +17,7 @@ pub type PartId = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Part {
     /// The only step is executed and reversed at once.
-    Turnback,
+    Youturn,
     /// The range is empty: the first sweep ends here.
     End,
     /// Steps are recorded, then comes the rest, then they are reversed.
@@ -95,7 +95,7 @@ pub struct Uses {
     /// States are written to the disk.
     pub spill: bool,
     /// Steps are reversed where they stand.
-    pub turnback: bool,
+    pub youturn: bool,
     /// Steps are recorded, by choice.
     pub tape: Vec<bool>,
     /// Steps are reversed from their records, by choice.
@@ -120,11 +120,16 @@ impl Parts {
     }
 
     /// The program of least work in a cell of the tables.
-    pub(super) fn of_cell(&mut self, alone: &Alone<'_>, paired: Option<&Paired<'_>>, root: Key) -> Option<PartId> {
+    pub(super) fn of_cell(
+        &mut self,
+        joint: &JointReversal<'_>,
+        split_reversal: Option<&SplitReversal<'_>>,
+        root: Key,
+    ) -> Option<PartId> {
         let mut open = vec![root];
         // Children first, without recursion: a recipe can be as deep as its loop is long.
         while let Some(key) = open.last().copied() {
-            let draft = key.draft(alone, paired);
+            let draft = key.draft(joint, split_reversal);
             let missing: Vec<Key> = draft.uses().into_iter().filter(|child| !self.made.contains_key(child)).collect();
             if missing.is_empty() {
                 let part = draft.part(&self.made).map(|part| self.add(part));
@@ -152,7 +157,7 @@ impl Recipe {
     pub fn periodic(period: u64, steps: u64, sweep: Sweep, state_bytes: u64, record_bytes: u64) -> Recipe {
         assert!(period >= 1, "a period has at least one step");
         let mut parts = Parts::default();
-        let end = (sweep == Sweep::Paired).then(|| parts.add(Part::End));
+        let end = (sweep == Sweep::Split).then(|| parts.add(Part::End));
         let before_last = steps.div_ceil(period).saturating_sub(1);
         let last = steps - before_last * period;
         let mut root = if last > 0 { Some(parts.add(Part::Tape { steps: last, choice: 0, then: end })) } else { end };
@@ -174,7 +179,7 @@ impl Recipe {
         choice: u32,
     ) -> Recipe {
         let mut parts = Parts::default();
-        let end = (sweep == Sweep::Paired).then(|| parts.add(Part::End));
+        let end = (sweep == Sweep::Split).then(|| parts.add(Part::End));
         let mut root = if last > 0 { Some(parts.add(Part::Tape { steps: last, choice, then: end })) } else { end };
         for advance in segments.iter().rev() {
             let left = parts.add(Part::Tape { steps: *advance, choice, then: None });
@@ -194,7 +199,7 @@ impl Recipe {
         record_bytes: Vec<u64>,
     ) -> Recipe {
         let mut parts = Parts::default();
-        let mut root = (sweep == Sweep::Paired).then(|| parts.add(Part::End));
+        let mut root = (sweep == Sweep::Split).then(|| parts.add(Part::End));
         for (steps, choice) in [second, first] {
             if steps > 0 {
                 root = Some(parts.add(Part::Tape { steps, choice, then: root }));
@@ -207,8 +212,14 @@ impl Recipe {
     ///
     /// # Panics
     /// Where there is too little memory.
-    pub fn alone(table: &Alone<'_>, steps: u64, units: usize, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
-        let root = Key { paired: false, place: Place::First, steps: steps as usize, free: units };
+    pub fn joint(
+        table: &JointReversal<'_>,
+        steps: u64,
+        units: usize,
+        state_bytes: u64,
+        record_bytes: Vec<u64>,
+    ) -> Recipe {
+        let root = Key { split_reversal: false, place: Place::First, steps: steps as usize, free: units };
         Recipe::of_tables(table, None, root, state_bytes, record_bytes)
     }
 
@@ -217,28 +228,28 @@ impl Recipe {
     ///
     /// # Panics
     /// Where there is too little memory.
-    pub fn paired(
-        alone: &Alone<'_>,
-        paired: &Paired<'_>,
+    pub fn split_reversal(
+        joint: &JointReversal<'_>,
+        split_reversal: &SplitReversal<'_>,
         steps: u64,
         units: usize,
         state_bytes: u64,
         record_bytes: Vec<u64>,
     ) -> Recipe {
-        let root = Key { paired: true, place: Place::First, steps: steps as usize, free: units };
-        Recipe::of_tables(alone, Some(paired), root, state_bytes, record_bytes)
+        let root = Key { split_reversal: true, place: Place::First, steps: steps as usize, free: units };
+        Recipe::of_tables(joint, Some(split_reversal), root, state_bytes, record_bytes)
     }
 
     fn of_tables(
-        alone: &Alone<'_>,
-        paired: Option<&Paired<'_>>,
+        joint: &JointReversal<'_>,
+        split_reversal: Option<&SplitReversal<'_>>,
         root: Key,
         state_bytes: u64,
         record_bytes: Vec<u64>,
     ) -> Recipe {
         let mut parts = Parts::default();
-        let found = parts.of_cell(alone, paired, root);
-        let sweep = if root.paired { Sweep::Paired } else { Sweep::Alone };
+        let found = parts.of_cell(joint, split_reversal, root);
+        let sweep = if root.split_reversal { Sweep::Split } else { Sweep::Joint };
         Recipe { steps: root.steps as u64, sweep, state_bytes, record_bytes, parts: parts.list, root: found }
     }
 
@@ -258,7 +269,7 @@ impl Recipe {
         let mut peaks: Vec<[u64; 2]> = vec![];
         for part in &self.parts {
             let peak = |entry: Entry| match *part {
-                Part::Turnback | Part::End | Part::Tape { .. } | Part::Hold { .. } => 0,
+                Part::Youturn | Part::End | Part::Tape { .. } | Part::Hold { .. } => 0,
                 Part::Spill { right, left, .. } => {
                     let own = if entry == Entry::Start { 0 } else { slot_bytes(self.state_bytes) };
                     let after = own.saturating_add(peaks[right as usize][1]);
@@ -273,7 +284,7 @@ impl Recipe {
     fn peak(&self, part: Part, entry: Entry, peaks: &[[u64; 2]]) -> u64 {
         let of = |part: PartId, entry: Entry| peaks[part as usize][usize::from(entry != Entry::Start)];
         match part {
-            Part::Turnback | Part::End => 0,
+            Part::Youturn | Part::End => 0,
             Part::Tape { steps, choice, then } => {
                 let own = steps.saturating_mul(self.record_bytes[choice as usize]);
                 own.saturating_add(then.map_or(0, |then| of(then, Entry::Bare)))
@@ -296,7 +307,7 @@ impl Recipe {
         for part in &self.parts {
             let of = |part: PartId| depths[part as usize];
             depths.push(match *part {
-                Part::Turnback | Part::End => 0,
+                Part::Youturn | Part::End => 0,
                 Part::Tape { then, .. } => 1 + then.map_or(0, of),
                 Part::Hold { times, right, left, .. } => (1 + of(right)).max(of(left) + u64::from(times > 1)),
                 Part::Spill { right, left, .. } => (1 + of(right)).max(of(left)),
@@ -311,7 +322,7 @@ impl Recipe {
         for part in &self.parts {
             let of = |part: PartId, entry: Entry| all[part as usize][entry as usize];
             let counts = ENTRIES.map(|entry| match *part {
-                Part::Turnback => Counts { turnbacks: 1, ..Counts::default() },
+                Part::Youturn => Counts { youturns: 1, ..Counts::default() },
                 Part::End => Counts::default(),
                 Part::Tape { steps, then, .. } => {
                     let rest = then.map_or(Counts::default(), |then| of(then, Entry::Bare));
@@ -342,7 +353,7 @@ impl Recipe {
                         // What comes back from the disk is in the working buffer only.
                         (
                             Entry::Bare | Entry::Held,
-                            Part::Turnback | Part::End | Part::Tape { .. } | Part::Hold { .. },
+                            Part::Youturn | Part::End | Part::Tape { .. } | Part::Hold { .. },
                         ) => Entry::Bare,
                     };
                     of(right, Entry::Bare).plus(own, 1).plus(of(left, first), 1)
@@ -363,11 +374,11 @@ impl Recipe {
         let mut spine = self.root;
         let mut first = true;
         while let Some(part) = spine {
-            let forward = if self.sweep == Sweep::Paired { &mut sweep } else { &mut reversal };
+            let forward = if self.sweep == Sweep::Split { &mut sweep } else { &mut reversal };
             spine = match self.parts[part as usize] {
                 Part::End => None,
-                Part::Turnback => {
-                    forward.turnback = true;
+                Part::Youturn => {
+                    forward.youturn = true;
                     None
                 }
                 Part::Tape { choice, then, .. } => {
@@ -409,7 +420,7 @@ impl Recipe {
         words.extend(self.record_bytes.iter().map(|bytes| *bytes as i64));
         for part in &self.parts {
             words.extend(match *part {
-                Part::Turnback => [super::controller::TURNBACK, 0, 0, -1, -1],
+                Part::Youturn => [super::controller::TURNBACK, 0, 0, -1, -1],
                 Part::End => [super::controller::END_OF_SWEEP, 0, 0, -1, -1],
                 Part::Tape { steps, choice, then } => {
                     [super::controller::TAPE, steps as i64, i64::from(choice), id(then), -1]
@@ -443,8 +454,8 @@ impl Uses {
     fn add(&mut self, part: Part) -> Vec<PartId> {
         match part {
             Part::End => vec![],
-            Part::Turnback => {
-                self.turnback = true;
+            Part::Youturn => {
+                self.youturn = true;
                 vec![]
             }
             Part::Tape { choice, then, .. } => {
@@ -467,7 +478,7 @@ impl Uses {
 /// A cell of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
-    pub(super) paired: bool,
+    pub(super) split_reversal: bool,
     pub(super) place: Place,
     pub(super) steps: usize,
     pub(super) free: usize,
@@ -477,42 +488,42 @@ pub(super) struct Key {
 enum Draft {
     Nothing,
     End,
-    Turnback,
+    Youturn,
     Tape { steps: u64, choice: u32, then: Key },
     Hold { advance: u64, right: Key, left: Key },
 }
 
 impl Key {
-    fn best(self, alone: &Alone<'_>, paired: Option<&Paired<'_>>) -> Move {
-        match paired.filter(|_| self.paired) {
-            Some(paired) => paired.best(self.place, self.steps, self.free),
-            None => alone.best(self.place, self.steps, self.free),
+    fn best(self, joint: &JointReversal<'_>, split_reversal: Option<&SplitReversal<'_>>) -> Move {
+        match split_reversal.filter(|_| self.split_reversal) {
+            Some(split_reversal) => split_reversal.best(self.place, self.steps, self.free),
+            None => joint.best(self.place, self.steps, self.free),
         }
     }
 
-    fn draft(self, alone: &Alone<'_>, paired: Option<&Paired<'_>>) -> Draft {
+    fn draft(self, joint: &JointReversal<'_>, split_reversal: Option<&SplitReversal<'_>>) -> Draft {
         if self.steps == 0 {
-            return if self.paired { Draft::End } else { Draft::Nothing };
+            return if self.split_reversal { Draft::End } else { Draft::Nothing };
         }
-        match self.best(alone, paired) {
-            Move::Turn => Draft::Turnback,
+        match self.best(joint, split_reversal) {
+            Move::Turn => Draft::Youturn,
             Move::Tape { choice } => {
-                let units = alone.steps.choices[choice].units;
+                let units = joint.steps.choices[choice].units;
                 let mut then = self;
                 let mut steps = 0;
                 // As many in a row as are recorded by this choice.
                 loop {
                     steps += 1;
                     then = Key { place: Place::Later, steps: then.steps - 1, free: then.free - units, ..then };
-                    if then.steps == 0 || then.best(alone, paired) != (Move::Tape { choice }) {
+                    if then.steps == 0 || then.best(joint, split_reversal) != (Move::Tape { choice }) {
                         return Draft::Tape { steps, choice: choice as u32, then };
                     }
                 }
             }
             Move::Hold { advance } => {
-                let free = self.free - alone.steps.held(self.place);
+                let free = self.free - joint.steps.held(self.place);
                 let right = Key { place: Place::Later, steps: self.steps - advance, free, ..self };
-                let left = Key { paired: false, steps: advance, ..self };
+                let left = Key { split_reversal: false, steps: advance, ..self };
                 Draft::Hold { advance: advance as u64, right, left }
             }
         }
@@ -522,7 +533,7 @@ impl Key {
 impl Draft {
     fn uses(&self) -> Vec<Key> {
         match self {
-            Draft::Nothing | Draft::End | Draft::Turnback => vec![],
+            Draft::Nothing | Draft::End | Draft::Youturn => vec![],
             Draft::Tape { then, .. } => vec![*then],
             Draft::Hold { right, left, .. } => vec![*right, *left],
         }
@@ -532,7 +543,7 @@ impl Draft {
         match self {
             Draft::Nothing => None,
             Draft::End => Some(Part::End),
-            Draft::Turnback => Some(Part::Turnback),
+            Draft::Youturn => Some(Part::Youturn),
             Draft::Tape { steps, choice, then } => {
                 Some(Part::Tape { steps: *steps, choice: *choice, then: made[then] })
             }

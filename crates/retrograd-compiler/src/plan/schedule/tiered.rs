@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::recipe::{Key, Parts};
 use super::{Part, PartId, Recipe, Sweep};
 use crate::plan::optimal::tiers::{Origin, Tiers};
-use crate::plan::optimal::{Alone, Paired, Place};
+use crate::plan::optimal::{JointReversal, Place, SplitReversal};
 
 /// The tables of a loop whose states may go to the disk at every `grain`-th step, counted from its end.
 #[derive(Debug)]
 pub struct Tiered<'t> {
     /// In memory, reversed at once.
-    pub alone: &'t Alone<'t>,
+    pub joint: &'t JointReversal<'t>,
     /// In memory, in the middle of a program.
-    pub paired: Option<&'t Paired<'t>>,
+    pub split_reversal: Option<&'t SplitReversal<'t>>,
     /// Over both, by grains.
     pub tiers: &'t Tiers,
     /// Steps of a grain.
@@ -34,12 +34,12 @@ struct Range {
 impl Tiered<'_> {
     /// The program of least work for so many steps and slots of the disk.
     pub fn recipe(&self, steps: u64, slots: usize, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
-        let of_sweep = self.paired.is_some();
+        let of_sweep = self.split_reversal.is_some();
         let root = Range { of_sweep, origin: Origin::Start, grains: (steps / self.grain) as usize, slots };
         let mut making =
             Making { tables: self, lead: steps % self.grain, parts: Parts::default(), made: BTreeMap::new() };
         let root = making.part(root);
-        let sweep = if of_sweep { Sweep::Paired } else { Sweep::Alone };
+        let sweep = if of_sweep { Sweep::Split } else { Sweep::Joint };
         Recipe { steps, sweep, state_bytes, record_bytes, parts: making.parts.list, root }
     }
 }
@@ -80,8 +80,8 @@ impl Making<'_> {
             Origin::Start => (Place::First, self.steps(Origin::Start, range.grains)),
             Origin::Working | Origin::Disk => (Place::Later, self.steps(range.origin, range.grains)),
         };
-        let key = Key { paired: range.of_sweep, place, steps: steps as usize, free: self.tables.units };
-        self.parts.of_cell(self.tables.alone, self.tables.paired, key)
+        let key = Key { split_reversal: range.of_sweep, place, steps: steps as usize, free: self.tables.units };
+        self.parts.of_cell(self.tables.joint, self.tables.split_reversal, key)
     }
 
     fn steps(&self, origin: Origin, grains: usize) -> u64 {

@@ -1,6 +1,6 @@
 //! The default: the fastest plan that fits.
 
-use super::{Replay, Strategy};
+use super::{Rematerialise, Strategy};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts, Tiling};
@@ -18,7 +18,7 @@ impl Strategy for Auto {
         Some(Tiling::default())
     }
 
-    fn unnests(&self) -> bool {
+    fn coalesces(&self) -> bool {
         true
     }
 
@@ -26,11 +26,11 @@ impl Strategy for Auto {
         true
     }
 
-    fn replay(&self) -> Replay {
-        Replay::Fit
+    fn rematerialise(&self) -> Rematerialise {
+        Rematerialise::Fit
     }
 
-    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
-        share(facts, room, &|inside, bytes| Ok(inside.fit(bytes)))
+    fn decide(&self, facts: &Facts, limit: Option<u64>) -> Result<Decision, Error> {
+        share(facts, limit, &|inside, bytes| Ok(inside.fit(bytes)))
     }
 }

@@ -1,6 +1,6 @@
 //! Every step is recorded; what is kept of it is the solution of an integer program.
 
-use super::{Replay, Strategy, known_count};
+use super::{Rematerialise, Strategy, known_count};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts, Search};
@@ -15,12 +15,12 @@ impl Strategy for Ilp {
         "ilp"
     }
 
-    fn replay(&self) -> Replay {
-        Replay::Fit
+    fn rematerialise(&self) -> Rematerialise {
+        Rematerialise::Fit
     }
 
-    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
-        share(facts, room, &|inside, bytes| {
+    fn decide(&self, facts: &Facts, limit: Option<u64>) -> Result<Decision, Error> {
+        share(facts, limit, &|inside, bytes| {
             if inside.facts.keeps_nothing() {
                 return Ok(inside.nothing());
             }

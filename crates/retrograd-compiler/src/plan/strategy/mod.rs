@@ -1,4 +1,4 @@
-//! Strategies: facts and room in, a decision out. A new one is a file and a line of the table.
+//! Strategies: facts and a limit of bytes in, a decision out. A new one is a file and a line of the table.
 
 mod auto;
 mod ilp;
@@ -33,7 +33,7 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     }
 
     /// Whether a loop in a loop may run as one.
-    fn unnests(&self) -> bool {
+    fn coalesces(&self) -> bool {
         false
     }
 
@@ -42,9 +42,9 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest
+    /// The fastest decision of this strategy whose pools and controllers take at most `limit` bytes, or its smallest
     /// where none fits; `None` is no limit.
-    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;
+    fn decide(&self, facts: &Facts, limit: Option<u64>) -> Result<Decision, Error>;
 
     /// Which cuts of a step it wants to choose from.
     fn search(&self) -> Search {
@@ -52,8 +52,8 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     }
 
     /// Whether code outside of loops may run again.
-    fn replay(&self) -> Replay {
-        Replay::Never
+    fn rematerialise(&self) -> Rematerialise {
+        Rematerialise::Never
     }
 
     /// How much code is one function, and how much work is worth several threads.
@@ -69,7 +69,7 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
 
 /// What of the code outside of loops runs again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replay {
+pub enum Rematerialise {
     /// Nothing.
     Never,
     /// As little as the budget allows.

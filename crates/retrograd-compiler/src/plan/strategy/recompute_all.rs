@@ -1,6 +1,6 @@
 //! Keep nothing of any step.
 
-use super::{Replay, Strategy};
+use super::{Rematerialise, Strategy};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts};
@@ -15,8 +15,8 @@ impl Strategy for RecomputeAll {
         "recompute_all"
     }
 
-    fn replay(&self) -> Replay {
-        Replay::Most
+    fn rematerialise(&self) -> Rematerialise {
+        Rematerialise::Most
     }
 
     fn decide(&self, facts: &Facts, _: Option<u64>) -> Result<Decision, Error> {

@@ -14,7 +14,7 @@ impl Strategy for Revolve {
         "revolve"
     }
 
-    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
-        share(facts, room, &|inside, bytes| Ok(inside.met(|sweep| inside.revolve(sweep, bytes))))
+    fn decide(&self, facts: &Facts, limit: Option<u64>) -> Result<Decision, Error> {
+        share(facts, limit, &|inside, bytes| Ok(inside.met(|sweep| inside.revolve(sweep, bytes))))
     }
 }

@@ -1,6 +1,6 @@
 //! What the user says about named values and loops; the rest is `auto`.
 
-use super::{Replay, Strategy, known_count, positive};
+use super::{Rematerialise, Strategy, known_count, positive};
 use crate::ir::{Error, ErrorKind, Pos};
 use crate::plan::fit::{Fitted, Inside};
 use crate::plan::share::share;
@@ -53,13 +53,13 @@ impl Strategy for User {
         "user"
     }
 
-    fn replay(&self) -> Replay {
-        Replay::Fit
+    fn rematerialise(&self) -> Rematerialise {
+        Rematerialise::Fit
     }
 
-    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
+    fn decide(&self, facts: &Facts, limit: Option<u64>) -> Result<Decision, Error> {
         self.check(facts)?;
-        share(facts, room, &|inside, bytes| self.fit(inside, bytes))
+        share(facts, limit, &|inside, bytes| self.fit(inside, bytes))
     }
 
     fn fate(&self, origin: &str) -> Option<Fate> {

@@ -166,7 +166,7 @@ impl Undoing<'_, '_, '_> {
     /// Puts back what was in a window before it was written.
     fn window(&mut self, event: &Event<'_>, place: bool, row: Value, logs: &[Value]) -> Option<()> {
         let (inst, b) = (self.level.inst(event), self.b);
-        let Op::Row(write, attrs) = &inst.op else { panic!("a window is written by a row") };
+        let Op::Def(write, attrs) = &inst.op else { panic!("a window is written by a row") };
         let starts: Vec<Value> = if place {
             logs[1..].iter().map(|log| read(b, *log, row)).collect()
         } else {
@@ -184,7 +184,7 @@ impl Undoing<'_, '_, '_> {
         self.readers(self.of(inst.results[0]));
         b.set_pos(&inst.pos);
         let old = read(b, logs[0], row);
-        let before = b.row(&ops::UPDATE, attrs.clone(), &[&[after, old], &starts[..]].concat());
+        let before = b.op(&ops::UPDATE, attrs.clone(), &[&[after, old], &starts[..]].concat());
         self.known.insert(self.of(inst.args[0]), before);
         Some(())
     }
@@ -193,11 +193,11 @@ impl Undoing<'_, '_, '_> {
     fn is(&mut self, value: Value, here: Value) {
         self.known.entry(self.of(value)).or_insert(here);
         let shaped = self.level.body.insts.iter().find(|inst| inst.results.contains(&value));
-        if let Some(Inst { op: Op::Row(row, _), args, .. }) = shaped
-            && *row == &ops::RESHAPE
+        if let Some(Inst { op: Op::Def(def, _), args, .. }) = shaped
+            && *def == &ops::RESHAPE
         {
             let shape = self.level.body.ty(args[0]).shape.clone();
-            let here = self.b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[here]);
+            let here = self.b.op(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[here]);
             self.known.entry(self.of(args[0])).or_insert(here);
         }
     }
@@ -209,7 +209,7 @@ impl Undoing<'_, '_, '_> {
         for inst in bwd
             .insts
             .iter()
-            .filter(|inst| matches!(inst.op, Op::Row(..)) && inst.args.iter().any(|v| numbers[v.0 as usize] == state))
+            .filter(|inst| matches!(inst.op, Op::Def(..)) && inst.args.iter().any(|v| numbers[v.0 as usize] == state))
         {
             // What needs an earlier state as well is computed when that is there.
             _ = self.want(&inst.results.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());

@@ -35,7 +35,7 @@ impl Making {
                     next += event.logs;
                     match &event.change {
                         Change::Window { .. } => {
-                            let Op::Row(_, attrs) = &inst.op else { panic!("a window is written by a row") };
+                            let Op::Def(_, attrs) = &inst.op else { panic!("a window is written by a row") };
                             let old = window(&b, args[0], &b.ty(args[1]).shape, attrs.sizes("step"), &args[2..]);
                             for (log, value) in logs[range].iter_mut().zip([old].iter().chain(&args[2..])) {
                                 *log = write(&b, *log, row, *value);

@@ -215,12 +215,12 @@ impl<'p> Level<'p> {
             let at = self.body.insts.iter().position(|inst| inst.results.contains(&value))?;
             let inst = &self.body.insts[at];
             let (carried, before) = match &inst.op {
-                Op::Row(row, _) if *row == &ops::UPDATE || *row == &ops::ADD_AT => (0, inst.args[0]),
+                Op::Def(def, _) if *def == &ops::UPDATE || *def == &ops::ADD_AT => (0, inst.args[0]),
                 Op::For(op) => {
                     let carried = inst.results[..op.carries].iter().position(|v| *v == value)?;
                     (carried, inst.args[1 + carried])
                 }
-                Op::Row(..) | Op::If(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => return None,
+                Op::Def(..) | Op::If(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => return None,
             };
             chain.push((at, carried));
             value = before;

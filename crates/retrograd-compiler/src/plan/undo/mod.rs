@@ -95,7 +95,7 @@ impl Making {
         while at < function.insts.len() {
             let undone = match &function.insts[at].op {
                 Op::Unwind(op) if op.carries > 0 => self.undo(&function, bounds, at),
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+                Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
             };
             if let Some(undone) = undone {
                 // What is new is before the unwind.
@@ -143,7 +143,7 @@ impl Making {
         }
         let pair = pairs(&program, function)
             .into_iter()
-            .find(|pair| pair.unwind_inst == unwind && pair.sweep == Sweep::Paired)?;
+            .find(|pair| pair.unwind_inst == unwind && pair.sweep == Sweep::Split)?;
         let mut numbers = Numbers::new(&program);
         let params: Vec<u32> = (0..function.params.len()).map(|k| numbers.number(format!("argument {k}"))).collect();
         let known = numbers.values(function, &params);
@@ -238,9 +238,9 @@ impl Making {
 fn write(b: &Builder, log: Value, row: Value, value: Value) -> Value {
     let shape = [&[1], &b.ty(value).shape[..]].concat();
     let rank = shape.len();
-    let value = b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[value]);
+    let value = b.op(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[value]);
     let starts: Vec<Value> = (1..rank).map(|_| b.int(0)).collect();
-    b.row(&ops::UPDATE, Attrs::none().ints("step", vec![1; rank]), &[&[log, value, row], &starts[..]].concat())
+    b.op(&ops::UPDATE, Attrs::none().ints("step", vec![1; rank]), &[&[log, value, row], &starts[..]].concat())
 }
 
 /// The row of a log.
@@ -248,14 +248,14 @@ fn read(b: &Builder, log: Value, row: Value) -> Value {
     let shape = b.ty(log).shape[1..].to_vec();
     let starts: Vec<Value> = shape.iter().map(|_| b.int(0)).collect();
     let attrs = Attrs::none().ints("sizes", [&[1], &shape[..]].concat()).ints("step", vec![1; shape.len() + 1]);
-    let found = b.row(&ops::DYNAMIC_SLICE, attrs, &[&[log, row], &starts[..]].concat());
-    b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[found])
+    let found = b.op(&ops::DYNAMIC_SLICE, attrs, &[&[log, row], &starts[..]].concat());
+    b.op(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[found])
 }
 
 /// The window of an array that a write goes to.
 fn window(b: &Builder, array: Value, shape: &[usize], step: Vec<usize>, starts: &[Value]) -> Value {
     let attrs = Attrs::none().ints("sizes", shape.iter().copied()).ints("step", step);
-    b.row(&ops::DYNAMIC_SLICE, attrs, &[&[array], starts].concat())
+    b.op(&ops::DYNAMIC_SLICE, attrs, &[&[array], starts].concat())
 }
 
 /// The row of a step: after those of the steps outside before this one.

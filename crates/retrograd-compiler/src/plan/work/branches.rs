@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{DType, Function, Op, Row, Value};
+use crate::ir::{DType, Function, Op, OpDef, Value};
 use crate::plan::facts::constant;
 
 /// Work of the branches of a function, by their predicate: those of one predicate go the same way.
@@ -29,9 +29,9 @@ impl Branches {
 
 /// Where a predicate holds once in so many steps: it is `x rem n == k`.
 fn period(function: &Function, predicate: Value) -> Option<u64> {
-    let row = |value: Value, wanted: &Row| {
+    let row = |value: Value, wanted: &OpDef| {
         let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
-        matches!(&inst.op, Op::Row(row, _) if *row == wanted).then_some(inst)
+        matches!(&inst.op, Op::Def(row, _) if *row == wanted).then_some(inst)
     };
     let equal = row(predicate, &crate::ops::EQ)?;
     let remainder = equal.args.iter().find_map(|v| row(*v, &crate::ops::REM))?;

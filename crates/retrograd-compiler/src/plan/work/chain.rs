@@ -1,7 +1,7 @@
 //! How long the steps of a loop over single numbers wait for those before them.
 
 use super::function::Priced;
-use super::prices::WAITED_FOR;
+use super::prices::LATENCY_BOUND;
 use super::{MOST, Numbers, lowering};
 use crate::ir::{DType, Function, Inst, Lowering, Op, Value, View};
 use crate::ops;
@@ -47,9 +47,9 @@ impl Priced<'_> {
 
     /// How long who reads the results of an instruction waits for them.
     fn waited_for(&self, inst: &Inst) -> u64 {
-        let in_turn = Priced { numbers: Numbers::WaitedFor, ..self.clone() };
+        let in_turn = Priced { numbers: Numbers::LatencyBound, ..self.clone() };
         match lowering(inst) {
-            Some(Lowering::View(View::DynamicSlice) | Lowering::Write(_)) => WAITED_FOR.at_index,
+            Some(Lowering::View(View::DynamicSlice) | Lowering::Write(_)) => LATENCY_BOUND.at_index,
             Some(_) => in_turn.inst(inst),
             // It is work of the step, whoever waits for it.
             None => 0,
@@ -65,9 +65,9 @@ fn offset(function: &Function, index: Value) -> (Value, i64) {
     let sum = |value: Value| {
         let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
         match &inst.op {
-            Op::Row(row, _) if *row == &ops::ADD => Some((inst.args[0], number(inst.args[1])?)),
-            Op::Row(row, _) if *row == &ops::SUB => Some((inst.args[0], number(inst.args[1])?.wrapping_neg())),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+            Op::Def(def, _) if *def == &ops::ADD => Some((inst.args[0], number(inst.args[1])?)),
+            Op::Def(def, _) if *def == &ops::SUB => Some((inst.args[0], number(inst.args[1])?.wrapping_neg())),
+            Op::Def(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     };
     let (mut from, mut distance) = (index, 0i64);

@@ -2,7 +2,7 @@
 
 use super::prices::needs_short_vectors;
 use super::traffic::walked;
-use super::{Branches, MOST, Numbers, Vectors};
+use super::{Branches, MOST, Numbers, SimdTarget};
 use crate::ir::{FuncId, Function, Inst, Lowering, Op, Program, Type, Value};
 use crate::plan::counts::{Integers, middle, typical};
 use crate::plan::facts::UNKNOWN_STEPS;
@@ -21,9 +21,9 @@ pub(in crate::plan) struct Priced<'p> {
     pub(in crate::plan) function: &'p Function,
     pub(super) integers: Integers,
     pub(super) numbers: Numbers,
-    pub(super) back_end: Vectors,
+    pub(super) back_end: SimdTarget,
     /// The vectors that its own arrays are worked on in.
-    pub(super) here: Vectors,
+    pub(super) here: SimdTarget,
     /// Loops around it of which this is one of two steps that stand for all.
     pub(super) pairs: usize,
 }
@@ -47,7 +47,7 @@ impl StepCost {
     }
 }
 
-impl Vectors {
+impl SimdTarget {
     /// What a function costs, and its instructions.
     pub(in crate::plan) fn priced<'p>(self, program: &'p Program, function: &'p Function) -> Priced<'p> {
         self.priced_at(program, function, Integers::of(function))
@@ -72,10 +72,12 @@ impl Vectors {
         pairs: usize,
     ) -> Priced<'p> {
         let here = match self {
-            Vectors::Mixed if function.insts.iter().any(|inst| needs_short_vectors(function, inst, numbers)) => {
-                Vectors::Narrow
+            SimdTarget::Bits512Or128
+                if function.insts.iter().any(|inst| needs_short_vectors(function, inst, numbers)) =>
+            {
+                SimdTarget::Bits128
             }
-            Vectors::Narrow | Vectors::Mixed | Vectors::Wide => self,
+            SimdTarget::Bits128 | SimdTarget::Bits512Or128 | SimdTarget::Widest => self,
         };
         Priced { program, function, integers, numbers, back_end: self, here, pairs }
     }
@@ -94,7 +96,7 @@ impl<'p> Priced<'p> {
             match &inst.op {
                 Op::If(op) => branches
                     .add(inst.args[0], [op.then_body, op.else_body].map(|side| self.body(inst, side, self.numbers))),
-                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                Op::Def(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
                     work = work.saturating_add(self.inst(inst))
                 }
             }
@@ -106,9 +108,9 @@ impl<'p> Priced<'p> {
     pub(in crate::plan) fn inst(&self, inst: &Inst) -> u64 {
         let (program, function, numbers) = (self.program, self.function, self.numbers);
         match &inst.op {
-            Op::Row(row, attrs) => {
+            Op::Def(def, attrs) => {
                 let args: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
-                self.here.row_cost(row, attrs, &args, function.ty(inst.results[0]), numbers)
+                self.here.row_cost(def, attrs, &args, function.ty(inst.results[0]), numbers)
             }
             Op::If(op) => {
                 let mut branches = Branches::default();
@@ -144,7 +146,7 @@ impl<'p> Priced<'p> {
             let step =
                 self.back_end.priced_by(self.program, step, self.integers.inside(inst, step, index), numbers, pairs);
             match numbers {
-                Numbers::InTurn | Numbers::WaitedFor => step.step(carries).with(0),
+                Numbers::InTurn | Numbers::LatencyBound => step.step(carries).with(0),
                 Numbers::InLanes => step.cost(),
             }
         };
@@ -174,12 +176,12 @@ impl<'p> Priced<'p> {
 }
 
 /// The steps of a loop run in lanes if each array that it carries, in the order of its first results, stays as it is or
-/// is only written into (`fuse/lanes.rs`).
+/// is only written into (`lower/lanes.rs`).
 fn numbers_of(step: &Function, carries: &[Value], count: u64) -> Numbers {
     let only_written = |carry: Value| {
         let mut value = carry;
         while let Some(inst) = step.insts.iter().find(|inst| inst.args.contains(&value)) {
-            let writes = matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Write(_)));
+            let writes = matches!(&inst.op, Op::Def(def, _) if matches!(def.lowering, Lowering::Write(_)));
             let readers = step.insts.iter().filter(|inst| inst.args.contains(&value)).count();
             if !writes || readers > 1 || inst.args[0] != value || inst.args[1..].contains(&value) {
                 return false;

@@ -24,23 +24,23 @@ use crate::ir::{Inst, Lowering, Op};
 
 /// The vectors that a back end makes: what one computes again cheaply, another keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Vectors {
+pub enum SimdTarget {
     /// Of 128 bits, and blocks of functions in those of the machine: Cranelift.
     #[default]
-    Narrow,
+    Bits128,
     /// Of 512 bits where numbers have 64 bits and functions are sequences of operations, and else as
-    /// [`Vectors::Narrow`]: Cranelift, on machines that have them.
-    Mixed,
+    /// [`SimdTarget::Bits128`]: Cranelift, on machines that have them.
+    Bits512Or128,
     /// Of 512 bits: LLVM.
-    Wide,
+    Widest,
 }
 
-impl fmt::Display for Vectors {
+impl fmt::Display for SimdTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Vectors::Narrow => "vectors of 128 bits (Cranelift)",
-            Vectors::Mixed => "vectors of 512 bits, or of 128 around some functions (Cranelift)",
-            Vectors::Wide => "vectors of 512 bits (LLVM)",
+            SimdTarget::Bits128 => "vectors of 128 bits (Cranelift)",
+            SimdTarget::Bits512Or128 => "vectors of 512 bits, or of 128 around some functions (Cranelift)",
+            SimdTarget::Widest => "vectors of 512 bits (LLVM)",
         })
     }
 }
@@ -63,14 +63,14 @@ enum Numbers {
     /// One step after the other.
     InTurn,
     /// The same, where each number is waited for.
-    WaitedFor,
+    LatencyBound,
     /// Several steps at once.
     InLanes,
 }
 
 fn lowering(inst: &Inst) -> Option<Lowering> {
     match &inst.op {
-        Op::Row(row, _) => Some(row.lowering),
+        Op::Def(def, _) => Some(def.lowering),
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }

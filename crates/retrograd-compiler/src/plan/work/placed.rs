@@ -8,8 +8,8 @@ impl Nest {
     /// Work of all its elements.
     pub fn work(&self, placed: &Placed) -> u64 {
         let components = |value: &Val| placed.components(*value, self.shape.len()) as u64;
-        let rows = self.rows.iter().map(|item| u64::from(item.row.cost) * components(&item.result)).sum::<u64>();
-        let each = rows + self.roots.iter().map(|root| components(root.source())).sum::<u64>();
+        let rows = self.rows.iter().map(|item| u64::from(item.def.cost) * components(&item.result)).sum::<u64>();
+        let each = rows + self.outputs.iter().map(|root| components(root.source())).sum::<u64>();
         self.shape.iter().map(|extent| *extent as u64).fold(each, u64::saturating_mul)
     }
 }
@@ -37,11 +37,11 @@ impl Node {
     fn work(&self, placed: &Placed) -> u64 {
         let elements = |value: &Val| placed.ty(*value).elements() as u64;
         match self {
-            Node::Scalar(item) => u64::from(item.row.cost),
+            Node::Scalar(item) => u64::from(item.def.cost),
             Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => 1,
             Node::Nest(nest) => nest.work(placed),
             Node::Reduce { operand, .. } => elements(operand),
-            Node::Line { operands, .. } => operands.iter().map(elements).sum(),
+            Node::Scan { operands, .. } => operands.iter().map(elements).sum(),
             // m·k, k·n and m·n elements are m·n·k products.
             Node::Dot { result, operands: [left, right], .. } => {
                 let all = [result, left, right].map(|value| elements(value) as f64);

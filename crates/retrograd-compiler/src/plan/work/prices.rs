@@ -1,8 +1,8 @@
 //! What a row costs by the vectors of a back end: the table of prices, and how often each is paid.
 
 use super::traffic::in_components;
-use super::{Numbers, Vectors};
-use crate::ir::{Attrs, Function, Inst, Lowering, Op, Row, Scalar, Type};
+use super::{Numbers, SimdTarget};
+use crate::ir::{Attrs, Function, Inst, Lowering, Op, OpDef, Scalar, Type};
 use crate::ops::{DotAxes, DotOrder, sum_axes};
 use crate::plan::place::{extents, is_called};
 
@@ -75,7 +75,7 @@ const NUMBER: Prices = Prices {
     in_row_at_index: 250,
 };
 /// Of single numbers that the next instruction waits for.
-pub(super) const WAITED_FOR: Prices = Prices {
+pub(super) const LATENCY_BOUND: Prices = Prices {
     arithmetic: 820,
     division: 250,
     function: 400,
@@ -118,34 +118,40 @@ const FACTORISATION: u64 = 8;
 /// Of a call of a function of the host, which may do anything: some 20 µs.
 const HOST: u64 = 20_000_000;
 
-impl Vectors {
+impl SimdTarget {
     /// Where elements are many, they are in vectors.
     pub(super) fn prices(self, elements: u64, numbers: Numbers) -> &'static Prices {
         match (self, numbers) {
-            (Vectors::Narrow | Vectors::Mixed | Vectors::Wide, Numbers::InTurn) if elements <= 1 => &NUMBER,
-            (Vectors::Narrow | Vectors::Mixed | Vectors::Wide, Numbers::WaitedFor) if elements <= 1 => &WAITED_FOR,
-            (Vectors::Narrow, Numbers::InLanes) if elements <= 1 => &NARROW_LANES,
-            (Vectors::Mixed, Numbers::InLanes) if elements <= 1 => &MIXED_LANES,
-            (Vectors::Wide, Numbers::InLanes) if elements <= 1 => &WIDE_LANES,
-            (Vectors::Narrow, Numbers::InTurn | Numbers::WaitedFor | Numbers::InLanes) => &NARROW,
-            (Vectors::Mixed, Numbers::InTurn | Numbers::WaitedFor | Numbers::InLanes) => &MIXED,
-            (Vectors::Wide, Numbers::InTurn | Numbers::WaitedFor | Numbers::InLanes) => &WIDE,
+            (SimdTarget::Bits128 | SimdTarget::Bits512Or128 | SimdTarget::Widest, Numbers::InTurn) if elements <= 1 => {
+                &NUMBER
+            }
+            (SimdTarget::Bits128 | SimdTarget::Bits512Or128 | SimdTarget::Widest, Numbers::LatencyBound)
+                if elements <= 1 =>
+            {
+                &LATENCY_BOUND
+            }
+            (SimdTarget::Bits128, Numbers::InLanes) if elements <= 1 => &NARROW_LANES,
+            (SimdTarget::Bits512Or128, Numbers::InLanes) if elements <= 1 => &MIXED_LANES,
+            (SimdTarget::Widest, Numbers::InLanes) if elements <= 1 => &WIDE_LANES,
+            (SimdTarget::Bits128, Numbers::InTurn | Numbers::LatencyBound | Numbers::InLanes) => &NARROW,
+            (SimdTarget::Bits512Or128, Numbers::InTurn | Numbers::LatencyBound | Numbers::InLanes) => &MIXED,
+            (SimdTarget::Widest, Numbers::InTurn | Numbers::LatencyBound | Numbers::InLanes) => &WIDE,
         }
     }
 
-    pub(super) fn row_cost(self, row: &Row, attrs: &Attrs, args: &[&Type], result: &Type, numbers: Numbers) -> u64 {
-        let elements = gone_through(row, args, result);
+    pub(super) fn row_cost(self, def: &OpDef, attrs: &Attrs, args: &[&Type], result: &Type, numbers: Numbers) -> u64 {
+        let elements = gone_through(def, args, result);
         let prices = self.prices(elements, numbers);
-        let all = |price: u64| u64::from(row.cost).saturating_mul(price).saturating_mul(elements);
-        match row.lowering {
+        let all = |price: u64| u64::from(def.cost).saturating_mul(price).saturating_mul(elements);
+        match def.lowering {
             Lowering::Map(Scalar::Div | Scalar::Sqrt) => all(prices.division),
             Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) if (2..BLOCK).contains(&elements) => {
-                u64::from(row.cost) * prices.function_of_few
+                u64::from(def.cost) * prices.function_of_few
             }
             Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) => all(prices.function),
             Lowering::Dot => self.contraction(&DotAxes::new(attrs, args[0].rank(), args[1].rank()), args),
-            Lowering::Routine(_) if row.lowering.is_host() => HOST.saturating_add(elements),
-            Lowering::Routine(_) | Lowering::Factored(..) if row.attrs.contains(&"axis") => all(prices.function),
+            Lowering::Routine(_) if def.lowering.is_host() => HOST.saturating_add(elements),
+            Lowering::Routine(_) | Lowering::Factored(..) if def.attrs.contains(&"axis") => all(prices.function),
             Lowering::Routine(_) | Lowering::Factored(..) => all(FACTORISATION),
             Lowering::Map(_)
             | Lowering::Convert
@@ -155,7 +161,7 @@ impl Vectors {
             | Lowering::Missing => all(prices.arithmetic),
             Lowering::Reduce(_) => all(prices.arithmetic)
                 .saturating_add(sums_along_lanes(attrs, args[0], result).saturating_mul(ALONG_LANES)),
-            Lowering::View(_) | Lowering::Constant | Lowering::Line(_) => all(prices.arithmetic),
+            Lowering::View(_) | Lowering::Constant | Lowering::Scan(_) => all(prices.arithmetic),
             Lowering::Write(_) if elements <= 1 || numbers == Numbers::InLanes => {
                 elements.saturating_mul(prices.at_index)
             }
@@ -166,7 +172,7 @@ impl Vectors {
     }
 }
 
-impl Vectors {
+impl SimdTarget {
     /// A contraction: sums in lanes along what is contracted, loops over the elements of small products, or a call.
     fn contraction(self, axes: &DotAxes, args: &[&Type]) -> u64 {
         let [batch, rows, columns, steps] = extents(axes, args).map(|extent| extent as u64);
@@ -212,24 +218,24 @@ fn indexed(prices: &Prices, indices: &Type, elements: u64) -> u64 {
 }
 
 /// Elements that a row goes through.
-fn gone_through(row: &Row, args: &[&Type], result: &Type) -> u64 {
+fn gone_through(def: &OpDef, args: &[&Type], result: &Type) -> u64 {
     let elements = |ty: &Type| ty.elements() as u64;
     let largest = args.iter().map(|ty| elements(ty)).fold(elements(result), u64::max);
-    match row.lowering {
+    match def.lowering {
         // Another view of the same memory is no work.
         Lowering::View(_) | Lowering::Constant => 0,
         // What is not written stays where it is.
         Lowering::Write(_) | Lowering::Scatter(..) => elements(args[1]),
         Lowering::Pick(_) => elements(result),
         // n³: a matrix is gone through once for each of its rows. What works along an axis goes through once.
-        Lowering::Routine(_) if row.lowering.is_host() => largest,
-        Lowering::Routine(_) | Lowering::Factored(..) if !row.attrs.contains(&"axis") => {
+        Lowering::Routine(_) if def.lowering.is_host() => largest,
+        Lowering::Routine(_) | Lowering::Factored(..) if !def.attrs.contains(&"axis") => {
             largest.saturating_mul(last_extent(args[0]))
         }
         Lowering::Routine(_)
         | Lowering::Factored(..)
         | Lowering::Reduce(_)
-        | Lowering::Line(_)
+        | Lowering::Scan(_)
         | Lowering::Composed(_) => largest,
         // What it multiplies says its price.
         Lowering::Dot => largest,
@@ -249,10 +255,10 @@ fn last_extent(ty: &Type) -> u64 {
 /// Whether what an instruction does in lanes has no form in vectors of 512 bits by Cranelift (`wide/table.rs` of the
 /// back end).
 pub(super) fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Numbers) -> bool {
-    let Op::Row(row, _) = &inst.op else { return false };
+    let Op::Def(def, _) = &inst.op else { return false };
     let in_lanes = |ty: &Type| numbers == Numbers::InLanes || ty.elements() > 1;
     let types = || inst.args.iter().chain(&inst.results).map(|v| function.ty(*v));
-    let is_called = match row.lowering {
+    let is_called = match def.lowering {
         Lowering::Map(Scalar::Call(function)) => !function.is_sequence(),
         Lowering::Composed(_) => true,
         Lowering::Map(_)
@@ -261,7 +267,7 @@ pub(super) fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Num
         | Lowering::Constant
         | Lowering::View(_)
         | Lowering::Write(_) => false,
-        Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => false,
+        Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Dot | Lowering::Scan(_) => false,
         Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     };
     types().any(|ty| in_lanes(ty) && (is_called || ty.dtype.bytes() == 4))

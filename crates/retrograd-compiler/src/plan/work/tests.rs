@@ -1,10 +1,10 @@
 //! Facts about prices.
 
-use super::Vectors;
-use super::prices::WAITED_FOR;
+use super::SimdTarget;
+use super::prices::LATENCY_BOUND;
 use crate::ops;
 
-fn work(text: &str, vectors: Vectors) -> u64 {
+fn work(text: &str, vectors: SimdTarget) -> u64 {
     let program = ops::parse(text, "prices.rg").expect("this is a Program");
     vectors.priced(&program, program.main()).cost()
 }
@@ -25,7 +25,10 @@ fn steps_that_read_what_they_write_are_not_in_lanes() {
             format!("  %w: f64[1] = dynamic_slice {from}, %i {{sizes=[1], step=[1]}}\n  %b: f64[1] = mul %w, %w\n");
         elements(&(read + "  %r: f64[64] = add_at %a, %b, %i {step=[1]}\n  return %r\n"))
     };
-    assert!(work(&step("%x"), Vectors::Wide) < work(&step("%a"), Vectors::Wide), "other steps are not waited for");
+    assert!(
+        work(&step("%x"), SimdTarget::Widest) < work(&step("%a"), SimdTarget::Widest),
+        "other steps are not waited for"
+    );
 }
 
 /// A loop over numbers whose step is `code`, which makes %y of %c.
@@ -41,8 +44,8 @@ fn numbers(code: &str) -> String {
 fn a_step_takes_as_long_as_the_next_one_waits_for_its_numbers() {
     let chained = numbers("  %a: f64 = mul %c, %x\n  %b: f64 = mul %a, %x\n  %y: f64 = mul %b, %x\n");
     let beside = numbers("  %a: f64 = mul %x, %x\n  %b: f64 = mul %a, %x\n  %y: f64 = mul %b, %c\n");
-    let [chained, beside] = [chained, beside].map(|text| work(&text, Vectors::Narrow));
-    assert_eq!((chained, beside), (100 * 3 * WAITED_FOR.arithmetic, 100 * WAITED_FOR.arithmetic));
+    let [chained, beside] = [chained, beside].map(|text| work(&text, SimdTarget::Bits128));
+    assert_eq!((chained, beside), (100 * 3 * LATENCY_BOUND.arithmetic, 100 * LATENCY_BOUND.arithmetic));
 }
 
 #[test]
@@ -52,7 +55,7 @@ fn a_number_near_one_that_is_written_is_waited_for() {
         let read = "  %w: f64[1] = dynamic_slice %a, %j {sizes=[1], step=[1]}\n  %b: f64[1] = mul %w, %w\n";
         elements(&(index + read + "  %r: f64[64] = update %a, %b, %i {step=[1]}\n  return %r\n"))
     };
-    let [before, same] = ["sub %i, %k", "mul %i, %k"].map(|from| work(&step(from), Vectors::Narrow));
+    let [before, same] = ["sub %i, %k", "mul %i, %k"].map(|from| work(&step(from), SimdTarget::Bits128));
     assert!(before > 3 * same, "{before} from the element before, {same} from elsewhere");
 }
 
@@ -64,7 +67,7 @@ fn around_functions_that_are_called_vectors_are_narrow() {
         )
     };
     let [sum, in_line, called] = ["add %a, %x", "exp %a", "sin %a"]
-        .map(|line| [Vectors::Narrow, Vectors::Mixed].map(|vectors| work(&code(line), vectors)));
+        .map(|line| [SimdTarget::Bits128, SimdTarget::Bits512Or128].map(|vectors| work(&code(line), vectors)));
     assert!(sum[1] < sum[0] && in_line[1] < in_line[0] && called[1] == called[0], "{sum:?}, {in_line:?}, {called:?}");
 }
 
@@ -76,7 +79,7 @@ fn numbers_at_indices_cost_more_than_additions() {
              %r\n}}\n"
         )
     };
-    for vectors in [Vectors::Narrow, Vectors::Mixed, Vectors::Wide] {
+    for vectors in [SimdTarget::Bits128, SimdTarget::Bits512Or128, SimdTarget::Widest] {
         let [picked, added] = ["gather %x, %i {axis=[0]}", "add %x, %y"].map(|line| work(&code(line), vectors));
         assert!(picked > 5 * added, "{picked} for rows at indices, {added} for a sum");
     }
@@ -85,7 +88,7 @@ fn numbers_at_indices_cost_more_than_additions() {
 #[test]
 fn a_function_of_few_elements_costs_as_much_as_one_of_a_block() {
     let code = |n: usize| format!("fn main(%x: f64[{n}]) -> f64[{n}] {{\n  %y: f64[{n}] = exp %x\n  return %y\n}}\n");
-    for vectors in [Vectors::Narrow, Vectors::Mixed, Vectors::Wide] {
+    for vectors in [SimdTarget::Bits128, SimdTarget::Bits512Or128, SimdTarget::Widest] {
         assert!(work(&code(14), vectors) >= work(&code(16), vectors));
     }
 }
@@ -115,7 +118,7 @@ fn loops_over_the_index_of_the_loop_around_are_counted() {
     let counts = [n, n * (n - 1) / 2, n * (n - 1) * (n - 2) / 6, n * (n - 1) * (n - 2) * (n - 3) / 24];
     for (depth, count) in (1..).zip(counts) {
         let (found, exact) =
-            (work(&triangular(n, depth), Vectors::Narrow) as f64, (count * WAITED_FOR.arithmetic) as f64);
+            (work(&triangular(n, depth), SimdTarget::Bits128) as f64, (count * LATENCY_BOUND.arithmetic) as f64);
         assert!((found / exact - 1.0).abs() < 0.01, "{depth} loops: {found}, not {exact}");
     }
 }
@@ -131,8 +134,8 @@ fn a_count_that_follows_from_indices_is_known_through_branches_and_arithmetic() 
              return %y\n}}\n"
         )
     };
-    let of = |from: &str| work(&text(from), Vectors::Narrow);
-    let all = |count: u64| 101 * count * WAITED_FOR.arithmetic;
+    let of = |from: &str| work(&text(from), SimdTarget::Bits128);
+    let all = |count: u64| 101 * count * LATENCY_BOUND.arithmetic;
     // What it takes to know the count is work, too.
     let near = |found: u64, exact: u64| found >= exact && found - exact <= 101 * 500;
     let above = "  %d: i64 = sub %n, %i\n  %p: bool = lt %d, %z\n  %k: i64 = select %p, %z, %d\n";
@@ -151,7 +154,7 @@ fn product([m, k, n]: [usize; 3]) -> String {
 
 #[test]
 fn products_that_do_not_fill_vectors_cost_as_much_as_those_that_do() {
-    let cost = |extents: [usize; 3]| work(&product(extents), Vectors::Wide);
+    let cost = |extents: [usize; 3]| work(&product(extents), SimdTarget::Widest);
     assert!(cost([1000, 100, 10]) >= cost([1000, 100, 16]));
     assert!(
         cost([512, 512, 8]) > 2 * cost([64, 512, 64]),
@@ -167,6 +170,6 @@ fn sums_along_lanes_cost_more_than_across_them() {
              %y\n}}\n"
         )
     };
-    let [along, across] = [code(1, 100), code(0, 16)].map(|text| work(&text, Vectors::Wide));
+    let [along, across] = [code(1, 100), code(0, 16)].map(|text| work(&text, SimdTarget::Widest));
     assert!(along > 2 * across, "{along} along, {across} across");
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Numbers, Vectors, lowering};
-use crate::ir::{Attrs, Composed, Function, Inst, Lowering, Op, Row, Type, Value, View};
+use super::{Numbers, SimdTarget, lowering};
+use crate::ir::{Attrs, Composed, Function, Inst, Lowering, Op, OpDef, Type, Value, View};
 use crate::plan::place::{Grain, long_axes};
 
 /// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is
@@ -27,7 +27,7 @@ const WALKED: (u64, u64) = (16 << 20, 400);
 const WRITTEN: usize = 0;
 const READ: usize = 1;
 
-impl Vectors {
+impl SimdTarget {
     /// Words of a record or a held state that are written and later read: by whoever writes and by whoever reads. So
     /// many bytes are written until then, at most.
     pub(in crate::plan) fn words(self, words: u64, bytes_of_all: u64) -> [u64; 2] {
@@ -83,7 +83,7 @@ impl Moved {
         let (arrays, mut moved) = (in_memory(function, &stages), Moved::default());
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(row, attrs) => moved.row(function, (row, attrs), inst, stage(inst, &stages), &arrays),
+                Op::Def(def, attrs) => moved.row(function, (def, attrs), inst, stage(inst, &stages), &arrays),
                 // What an `if` gives is in memory: no nest goes across it, so that it is written and read.
                 Op::If(_) => {
                     let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| ty.rank() > 0);
@@ -98,7 +98,7 @@ impl Moved {
     fn row(
         &mut self,
         function: &Function,
-        (row, attrs): (&Row, &Attrs),
+        (row, attrs): (&OpDef, &Attrs),
         inst: &Inst,
         pass: usize,
         arrays: &BTreeMap<Value, Value>,
@@ -122,7 +122,7 @@ impl Moved {
                 Lowering::View(View::Slice)
                     if !self.in_rows.insert((arrays[arg], along_row(attrs), result.shape.clone())) =>
                 {
-                    // Several rows at a time load once what two of them read (`fuse/rows.rs`).
+                    // Several rows at a time load once what two of them read (`lower/rows.rs`).
                     self.words = self.words.saturating_add(part / 2);
                 }
                 Lowering::View(_) => self.words = self.words.saturating_add(part),
@@ -142,7 +142,7 @@ impl Moved {
                 | Lowering::Reduce(_) => {
                     raise(&mut self.whole, (arrays[arg], pass), part);
                 }
-                Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Pick(_) | Lowering::Line(_) => {
+                Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Pick(_) | Lowering::Scan(_) => {
                     raise(&mut self.whole, (arrays[arg], pass), part);
                 }
             }
@@ -226,15 +226,15 @@ fn stage(inst: &Inst, stages: &[usize]) -> usize {
 
 /// Whether an instruction needs all elements of an array. The components of one element are together.
 fn ends_a_pass(function: &Function, inst: &Inst) -> bool {
-    let Op::Row(row, attrs) = &inst.op else { return false };
+    let Op::Def(def, attrs) = &inst.op else { return false };
     let of_components = |axes: &[usize]| {
         let ty = function.ty(inst.args[0]);
         axes.iter().all(|axis| *axis >= long_axes(&ty.shape, Grain::default()))
     };
-    match row.lowering {
+    match def.lowering {
         Lowering::Reduce(_) | Lowering::Composed(Composed::LogSumExp) => !of_components(&attrs.sizes("axes")),
         Lowering::Dot => !of_components(&attrs.sizes("lhs_contract")),
-        Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(..) => true,
+        Lowering::Scan(_) | Lowering::Routine(_) | Lowering::Factored(..) => true,
         Lowering::Map(_)
         | Lowering::Convert
         | Lowering::Iota
@@ -286,8 +286,8 @@ fn in_memory(function: &Function, stages: &[usize]) -> BTreeMap<Value, Value> {
 }
 
 /// Words of the window that a row reads or writes, and its place, where it lies across the rows of its array.
-fn words_spread(function: &Function, row: &Row, attrs: &Attrs, inst: &Inst) -> Option<(u64, String)> {
-    let (window, place) = match row.lowering {
+fn words_spread(function: &Function, def: &OpDef, attrs: &Attrs, inst: &Inst) -> Option<(u64, String)> {
+    let (window, place) = match def.lowering {
         Lowering::View(View::Slice) => (function.ty(inst.results[0]), format!("{:?}", attrs.numbers("start"))),
         Lowering::View(View::DynamicSlice) => (function.ty(inst.results[0]), format!("{:?}", &inst.args[1..])),
         Lowering::Write(_) => (function.ty(inst.args[1]), format!("{:?}", &inst.args[2..])),
@@ -299,7 +299,7 @@ fn words_spread(function: &Function, row: &Row, attrs: &Attrs, inst: &Inst) -> O
         | Lowering::Reduce(_) => {
             return None;
         }
-        Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => {
+        Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Dot | Lowering::Scan(_) | Lowering::Routine(_) => {
             return None;
         }
         Lowering::Factored(..) | Lowering::Composed(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => {
@@ -318,9 +318,9 @@ pub(super) fn in_components(ty: &Type) -> bool {
 }
 
 /// Words of its argument number k that a row reads to make its result; single numbers are in registers.
-fn words_read(row: &Row, k: usize, arg: &Type, result: &Type) -> u64 {
+fn words_read(def: &OpDef, k: usize, arg: &Type, result: &Type) -> u64 {
     let [arg_words, result_words] = [arg, result].map(|ty| ty.elements() as u64);
-    match row.lowering {
+    match def.lowering {
         _ if arg.rank() == 0 => 0,
         // What is written over is not read.
         Lowering::Write(_) | Lowering::Scatter(..) if k == 0 => 0,
@@ -333,7 +333,7 @@ fn words_read(row: &Row, k: usize, arg: &Type, result: &Type) -> u64 {
         | Lowering::Missing
         | Lowering::Constant => arg_words,
         Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Composed(_) => arg_words,
-        Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Line(_) => arg_words,
+        Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Scan(_) => arg_words,
     }
 }
 

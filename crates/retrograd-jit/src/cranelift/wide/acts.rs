@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+use retrograd_compiler::lower::kernel::Reg;
 
 use super::encode;
 use super::table::{Form, GREATER, LESS, Order, form};
@@ -84,7 +84,7 @@ impl<'a, 'k> Acts<'a, 'k> {
                 | Step::Load { .. }
                 | Step::LoadBoth { .. }
                 | Step::Store { .. }
-                | Step::InTurn(_) => {
+                | Step::OrderedScatter(_) => {
                     acts.list.push(Act::Step(step));
                 }
             }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::Value;
-use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::lower::kernel::Reg;
 
 use super::acts::{Act, Acts};
 use super::encode::{Assembler, Gpr, Instruction, Length, Mask, Op, Operand, Overwrites, Vector, fused};
 use super::folds::Partials;
 use super::lanes::reaches;
-use super::registers::{Holder, Home, Pointer};
+use super::registers::{Holder, Location, Pointer};
 use super::table::{Combine, Form, Order, SIGN, combine};
 use crate::cranelift::Lower;
 use crate::cranelift::access::Access;
@@ -100,7 +100,7 @@ pub(super) struct Body<'a, 'k, 'b> {
     pub(super) position: usize,
     /// What the statement reads.
     pub(super) pinned: Vec<Reg>,
-    pub(super) homes: BTreeMap<Reg, Home>,
+    pub(super) locations: BTreeMap<Reg, Location>,
     pub(super) vectors: [Holder; VECTORS],
     /// How many of them had something at once.
     pub(super) most_vectors: usize,
@@ -167,7 +167,7 @@ fn fits(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>) -> b
         Step::Load { access, .. } | Step::Store { access, .. } => {
             access.ty != DType::Bool && (access.is_apart() || access.stride != 0)
         }
-        Step::InTurn(turns) => turns.iter().all(|(access, turn, _)| match turn.op {
+        Step::OrderedScatter(turns) => turns.iter().all(|(access, turn, _)| match turn.op {
             None => access.ty != DType::Bool,
             Some(Scalar::Add) => access.ty == DType::F64,
             Some(_) => false,
@@ -251,7 +251,7 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
             negated,
             position: 0,
             pinned: vec![],
-            homes: BTreeMap::new(),
+            locations: BTreeMap::new(),
             vectors: [Holder::Free; VECTORS],
             most_vectors: 0,
             masks: [Holder::Free; 8],
@@ -382,9 +382,10 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
 
     /// The next eight steps begin with nothing in registers.
     fn forget(&mut self) {
-        let homes = std::mem::take(&mut self.homes);
-        self.free_slots
-            .extend(homes.values().filter_map(|home| home.slot).chain(self.rows.drain(..).map(|row| row.slot)));
+        let locations = std::mem::take(&mut self.locations);
+        self.free_slots.extend(
+            locations.values().filter_map(|location| location.slot).chain(self.rows.drain(..).map(|row| row.slot)),
+        );
         for holder in self.vectors.iter_mut().chain(&mut self.masks) {
             if let Holder::Value(_) = holder {
                 *holder = Holder::Free;
@@ -412,14 +413,14 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
                 self.load_both(dst.map(|dst| dst.filter(|dst| self.uses.contains_key(dst))), access)
             }
             Step::Store { access, src } => self.store(access, *src),
-            Step::InTurn(turns) => self.in_turn(turns),
+            Step::OrderedScatter(turns) => self.in_turn(turns),
         }
     }
 
     fn compute(&mut self, dst: Reg, form: Form, args: &[Reg]) {
         match form {
             Form::Two(op, order) => {
-                let held = |reg: Reg| self.homes.get(&reg).is_some_and(|home| home.register.is_some());
+                let held = |reg: Reg| self.locations.get(&reg).is_some_and(|location| location.register.is_some());
                 let (a, b) = if order == Order::Any && held(args[1]) && !held(args[0]) {
                     (args[1], args[0])
                 } else {
@@ -511,7 +512,7 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         let [a, b, c] = args.map(|reg| self.negated.get(&reg).copied().unwrap_or(reg));
         self.pinned = vec![a, b, c];
         let negative = [na != nb, nc];
-        let held = |body: &Self, reg: Reg| body.homes.get(&reg).is_some_and(|home| home.register.is_some());
+        let held = |body: &Self, reg: Reg| body.locations.get(&reg).is_some_and(|location| location.register.is_some());
         let dies = |body: &Self, reg: Reg| held(body, reg) && body.next_use(reg) == usize::MAX;
         let factor = [(a, b), (b, a)].into_iter().find(|&(x, _)| dies(self, x));
         let (x, y) = if held(self, a) || !held(self, b) { (a, b) } else { (b, a) };

@@ -1,6 +1,6 @@
 //! Reductions: partials in registers, what is combined with them, and what is left in the end.
 
-use retrograd_compiler::fuse::kernel::Reg;
+use retrograd_compiler::lower::kernel::Reg;
 
 use super::body::{Body, UNORDERED, WORDS, result_at};
 use super::encode::{Instruction, Mask, MaskOp, Memory, Op, Operand, Vector};

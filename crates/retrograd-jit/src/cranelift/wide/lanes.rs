@@ -1,6 +1,6 @@
 //! Loads and stores, of lanes side by side and of lanes apart.
 
-use retrograd_compiler::fuse::kernel::{Reg, Turn};
+use retrograd_compiler::lower::kernel::{OrderedWrite, Reg};
 
 use super::body::{BYTES, Body, INDEX, LANES, Row, WORDS};
 use super::encode::{Base, Instruction, Memory, Op, Operand, Vector};
@@ -94,7 +94,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// What is written in turn goes through memory, from which each lane takes its number or its two.
-    pub(super) fn in_turn(&mut self, turns: &[(Access, &Turn, Option<&Turn>)]) {
+    pub(super) fn in_turn(&mut self, turns: &[(Access, &OrderedWrite, Option<&OrderedWrite>)]) {
         // The values are looked at one after the other.
         let reads = std::mem::take(&mut self.pinned);
         let sources: Vec<[i32; 2]> = turns

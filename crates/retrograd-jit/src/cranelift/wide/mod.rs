@@ -63,18 +63,18 @@ pub(super) fn function(lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Opt
 impl Wide {
     /// All steps, and what they give.
     pub(super) fn emit(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>) {
-        let room = lower.room_for_strips(self.bytes);
+        let scratch = lower.scratch_for_strips(self.bytes);
         for (&word, at) in self.words.iter().zip((words_at(vec_loop.folds.len())..).step_by(8)) {
-            lower.builder.ins().store(FLAGS, word, room, at);
+            lower.builder.ins().store(FLAGS, word, scratch, at);
         }
         let (start, end) = (lower.integer(0), lower.integer(vec_loop.count.cast_signed()));
         if !vec_loop.ordered || vec_loop.count <= CHUNK {
-            return self.call(lower, vec_loop, [room, start, end]);
+            return self.call(lower, vec_loop, [scratch, start, end]);
         }
         every(lower, start, end, CHUNK, |lower, from| {
             let to = lower.builder.ins().iadd_imm_s(from, CHUNK.cast_signed());
             let to = lower.builder.ins().smin(to, end);
-            self.call(lower, vec_loop, [room, from, to]);
+            self.call(lower, vec_loop, [scratch, from, to]);
         });
     }
 

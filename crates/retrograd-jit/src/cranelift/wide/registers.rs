@@ -4,8 +4,8 @@
 //! memory. Numbers that are the same for all lanes are read from memory where they are used, which costs no register.
 
 use cranelift_codegen::ir::Value;
-use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::DType;
+use retrograd_compiler::lower::kernel::Reg;
 
 use super::body::{BYTES, Body, INDEX, LANES, WORDS, words_at};
 use super::encode::{Gpr, Mask, Memory, Op, Operand, Vector};
@@ -20,7 +20,7 @@ pub(super) enum Holder {
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Home {
+pub(super) struct Location {
     pub(super) register: Option<u8>,
     /// Its place in memory.
     pub(super) slot: Option<i32>,
@@ -42,12 +42,12 @@ impl Body<'_, '_, '_> {
         if let Some(&shared) = self.shared.get(&reg) {
             return Operand::Register(shared);
         }
-        let home = self.homes.get(&reg).copied().unwrap_or_default();
-        match home {
-            Home { register: Some(register), .. } => Operand::Register(Vector(register)),
-            Home { slot: Some(slot), .. } => Operand::Memory(Memory::at(WORDS, slot)),
-            Home { .. } if self.is_uniform(reg) => Operand::Same(self.uniform(reg)),
-            Home { .. } => Operand::Register(self.number(reg)),
+        let location = self.locations.get(&reg).copied().unwrap_or_default();
+        match location {
+            Location { register: Some(register), .. } => Operand::Register(Vector(register)),
+            Location { slot: Some(slot), .. } => Operand::Memory(Memory::at(WORDS, slot)),
+            Location { .. } if self.is_uniform(reg) => Operand::Same(self.uniform(reg)),
+            Location { .. } => Operand::Register(self.number(reg)),
         }
     }
 
@@ -56,7 +56,7 @@ impl Body<'_, '_, '_> {
         if let Some(&shared) = self.shared.get(&reg) {
             return shared;
         }
-        if let Some(Home { register: Some(register), .. }) = self.homes.get(&reg) {
+        if let Some(Location { register: Some(register), .. }) = self.locations.get(&reg) {
             return Vector(*register);
         }
         let to = self.take();
@@ -70,9 +70,9 @@ impl Body<'_, '_, '_> {
             let from = self.operand(reg);
             self.copy(to, from);
         }
-        let slot = self.homes.get(&reg).and_then(|home| home.slot);
+        let slot = self.locations.get(&reg).and_then(|location| location.slot);
         self.bind(reg, to);
-        self.homes.entry(reg).or_default().slot = slot;
+        self.locations.entry(reg).or_default().slot = slot;
         to
     }
 
@@ -139,15 +139,15 @@ impl Body<'_, '_, '_> {
 
     /// A truth value in a register.
     pub(super) fn mask(&mut self, reg: Reg) -> Mask {
-        let home = self.homes.get(&reg).copied().unwrap_or_default();
-        if let Some(register) = home.register {
+        let location = self.locations.get(&reg).copied().unwrap_or_default();
+        if let Some(register) = location.register {
             return Mask(register);
         }
         let to = self.take_mask();
-        let slot = home.slot.expect("a truth value is in a register or in memory");
+        let slot = location.slot.expect("a truth value is in a register or in memory");
         self.assembler.load_mask(to, Memory::at(WORDS, slot));
         self.masks[to.0 as usize] = Holder::Value(reg);
-        self.homes.entry(reg).or_default().register = Some(to.0);
+        self.locations.entry(reg).or_default().register = Some(to.0);
         to
     }
 
@@ -156,7 +156,7 @@ impl Body<'_, '_, '_> {
         self.retire();
         let to = self.take_mask();
         self.masks[to.0 as usize] = Holder::Value(dst);
-        self.homes.insert(dst, Home { register: Some(to.0), slot: None });
+        self.locations.insert(dst, Location { register: Some(to.0), slot: None });
         to
     }
 
@@ -168,7 +168,7 @@ impl Body<'_, '_, '_> {
             if reg != self.vec_loop.index && !self.is_uniform(reg) {
                 self.in_memory(reg);
             }
-            self.homes.entry(reg).or_default().register = None;
+            self.locations.entry(reg).or_default().register = None;
             register
         });
         self.vectors[register] = Holder::Taken;
@@ -180,12 +180,12 @@ impl Body<'_, '_, '_> {
     pub(super) fn take_mask(&mut self) -> Mask {
         let register = self.masks.iter().position(|holder| *holder == Holder::Free).unwrap_or_else(|| {
             let (register, reg) = self.furthest(&self.masks);
-            if self.homes[&reg].slot.is_none() {
+            if self.locations[&reg].slot.is_none() {
                 let slot = self.slot();
                 self.assembler.store_mask(Mask(register as u8), Memory::at(WORDS, slot));
-                self.homes.entry(reg).or_default().slot = Some(slot);
+                self.locations.entry(reg).or_default().slot = Some(slot);
             }
-            self.homes.entry(reg).or_default().register = None;
+            self.locations.entry(reg).or_default().register = None;
             register
         });
         self.masks[register] = Holder::Taken;
@@ -209,14 +209,14 @@ impl Body<'_, '_, '_> {
 
     pub(super) fn bind(&mut self, dst: Reg, register: Vector) {
         self.vectors[register.0 as usize] = Holder::Value(dst);
-        self.homes.insert(dst, Home { register: Some(register.0), slot: None });
+        self.locations.insert(dst, Location { register: Some(register.0), slot: None });
     }
 
     /// `dst` is where `old` was.
     pub(super) fn overwrite(&mut self, old: Reg, dst: Reg) {
-        let home = self.homes.remove(&old).expect("what is overwritten is somewhere");
-        self.free_slots.extend(home.slot);
-        self.bind(dst, Vector(home.register.expect("what is overwritten is in a register")));
+        let location = self.locations.remove(&old).expect("what is overwritten is somewhere");
+        self.free_slots.extend(location.slot);
+        self.bind(dst, Vector(location.register.expect("what is overwritten is in a register")));
     }
 
     /// Those that the statement reads for the last time give their registers back; they are there until another is
@@ -227,10 +227,10 @@ impl Body<'_, '_, '_> {
             if self.next_use(reg) < usize::MAX {
                 continue;
             }
-            if let Some(home) = self.homes.remove(&reg) {
+            if let Some(location) = self.locations.remove(&reg) {
                 let holders = if self.is_truth(reg) { &mut self.masks[..] } else { &mut self.vectors[..] };
-                home.register.into_iter().for_each(|register| holders[register as usize] = Holder::Free);
-                self.free_slots.extend(home.slot);
+                location.register.into_iter().for_each(|register| holders[register as usize] = Holder::Free);
+                self.free_slots.extend(location.slot);
             }
         }
     }
@@ -255,12 +255,12 @@ impl Body<'_, '_, '_> {
 
     /// Where a number is in memory, which it then is.
     pub(super) fn in_memory(&mut self, reg: Reg) -> i32 {
-        if let Some(Home { slot: Some(slot), .. }) = self.homes.get(&reg) {
+        if let Some(Location { slot: Some(slot), .. }) = self.locations.get(&reg) {
             return *slot;
         }
         let (from, slot) = (self.number(reg), self.slot());
         self.long(Op::STORE, from, None, Operand::Memory(Memory::at(WORDS, slot)));
-        self.homes.entry(reg).or_default().slot = Some(slot);
+        self.locations.entry(reg).or_default().slot = Some(slot);
         slot
     }
 }

@@ -1,7 +1,7 @@
 //! What each [`Scalar`] becomes in vectors of eight lanes.
 
-use retrograd_compiler::fuse::kernel::Fold;
 use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::lower::kernel::Fold;
 
 use super::encode::{MaskOp, Op};
 
@@ -181,9 +181,9 @@ pub(super) enum Combine {
 
 pub(super) fn combine(fold: &Fold, ty: DType) -> Option<Combine> {
     match form(fold.how.scalar(), ty)? {
-        Form::Two(op, Order::Any) => Some(Combine::Numbers(op, fold.how.unit(ty))),
-        Form::Extreme(which) => Some(Combine::Extremes(which, fold.how.unit(ty))),
-        Form::Masks(op) => Some(Combine::Truths(op, fold.how.unit(ty) != 0)),
+        Form::Two(op, Order::Any) => Some(Combine::Numbers(op, fold.how.identity(ty))),
+        Form::Extreme(which) => Some(Combine::Extremes(which, fold.how.identity(ty))),
+        Form::Masks(op) => Some(Combine::Truths(op, fold.how.identity(ty) != 0)),
         Form::Two(..) | Form::WithConstant(..) | Form::One(..) | Form::Fused | Form::Compare(..) | Form::IsNan => None,
         Form::NotMask | Form::Blend | Form::OfTruth(_) | Form::CopySign => None,
     }

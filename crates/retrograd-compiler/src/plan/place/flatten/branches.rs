@@ -47,7 +47,7 @@ impl Flatten<'_> {
         for (side, body) in bodies.into_iter().enumerate() {
             let args: Vec<Val> = args[1..].iter().map(|value| opened.inside(side, *value)).collect();
             let ends = self.function(self.program.function(body), &args, &mut opened.scopes[side]);
-            let is_idle = self.parted.is_idle(body);
+            let is_idle = self.branch_split.is_idle(body);
             opened.ends[side].extend(ends.into_iter().map(|end| if is_idle { self.idle(end) } else { end }));
         }
         let results = self.defines(&self.program.function(op.then_body).result_types());

@@ -2,7 +2,7 @@
 
 use super::super::group::{self, Raw};
 use super::super::tree::{
-    Drive, Emitted, Loop, Node, Order, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId, Trajectory, TrajectoryId,
+    BufferId, Drive, Emitted, Loop, Node, Order, RowPlace, RowRead, RowTime, RowWrite, Step, Trajectory, TrajectoryId,
     Val, While,
 };
 use super::{Flatten, Scope};
@@ -203,7 +203,7 @@ impl<'p> Flatten<'p> {
 
     /// What the records of each choice are made by and reversed by.
     fn splits(&self, op: &UnwindOp, decided: &Way) -> Vec<Split> {
-        decided.cuts.iter().map(|cut| split(self.parted.step(op.bwd), op, cut, &self.effects)).collect()
+        decided.cuts.iter().map(|cut| split(self.branch_split.step(op.bwd), op, cut, &self.effects)).collect()
     }
 
     fn trajectory(
@@ -234,9 +234,9 @@ impl<'p> Flatten<'p> {
             state,
             records: splits.iter().map(|split| split.kept.clone()).collect(),
             pool_bytes: decided.schedule.pool_bytes(decided.sweep, known),
-            words: StoreId(u32::MAX),
+            words: BufferId(u32::MAX),
             table,
-            pool: StoreId(u32::MAX),
+            pool: BufferId(u32::MAX),
             spill_at: (spill_bytes > 0).then_some(self.placed.spill_bytes),
         });
         self.placed.spill_bytes += spill_bytes;
@@ -256,7 +256,7 @@ impl<'p> Flatten<'p> {
         scope: &mut Scope,
     ) -> (Option<TrajectoryId>, Vec<Val>) {
         let Op::Unwind(unwind_op) = &unwind.op else { panic!("pairs name an unwind") };
-        let Some(decided) = self.decided(unwind_op).way(Sweep::Paired) else {
+        let Some(decided) = self.decided(unwind_op).way(Sweep::Split) else {
             return (None, self.plain_loop(inst, op, args, scope));
         };
         let splits = self.splits(unwind_op, decided);
@@ -313,7 +313,7 @@ impl<'p> Flatten<'p> {
                     }
                 };
                 let x2: Vec<Val> = xs2.iter().zip(&recorded).map(row).collect();
-                let kept = this.function(&split.cone, &[&[i], &states[..], inv2, &x2].concat(), scope);
+                let kept = this.function(&split.slice, &[&[i], &states[..], inv2, &x2].concat(), scope);
                 rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
                 (next, rows)
             };
@@ -335,7 +335,7 @@ impl<'p> Flatten<'p> {
             advance,
             tape,
             reverse: vec![],
-            turnback: None,
+            youturn: None,
         };
         scope.raws.push(Raw::Node(Node::Sweep(Box::new(drive))));
         (Some(id), all)
@@ -364,7 +364,7 @@ impl<'p> Flatten<'p> {
         let xs = self.all_in_memory(groups.streams, scope);
         let gs = self.all_in_memory(groups.emitted, scope);
         let (carry_types, sweep) =
-            (self.types(&inits), paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep));
+            (self.types(&inits), paired.map_or(Sweep::Joint, |id| self.placed.trajectories[id.0 as usize].sweep));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let (inv, states) = (groups.invariants, groups.carries);
@@ -414,7 +414,7 @@ impl<'p> Flatten<'p> {
         let trajectory =
             paired.unwrap_or_else(|| self.trajectory(parts.op, parts.count, state_types.clone(), decided, &splits));
         let [_, uses] = decided.schedule.uses();
-        let restores = uses.restore || decided.sweep == Sweep::Alone;
+        let restores = uses.restore || decided.sweep == Sweep::Joint;
         let starts = if restores { self.all_in_memory(parts.states, scope) } else { vec![] };
         let (advance, tape) = self.replays(&uses, &splits, &parts, &state_types);
         let rows = |place: fn(usize) -> RowPlace, types: &[Type]| {
@@ -424,7 +424,7 @@ impl<'p> Flatten<'p> {
             used.then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &split.kept), &parts))
         };
         let reverse = splits.iter().zip(&uses.reverse).map(reverse).collect();
-        let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
+        let youturn = uses.youturn.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
         let Parts { count, inits, results, emitted, .. } = parts;
         let (carried, states, working) = (vec![], vec![], vec![]);
         let drive = Drive {
@@ -440,7 +440,7 @@ impl<'p> Flatten<'p> {
             advance,
             tape,
             reverse,
-            turnback,
+            youturn,
         };
         Node::Reversal(Box::new(drive))
     }
@@ -465,7 +465,7 @@ impl<'p> Flatten<'p> {
             let step = |this: &mut Self, scope: &mut Scope, i: Val, c: &[Val], x: &[Val]| {
                 scope.joins = true;
                 let (next, _) = this.body(op.body, i, c, parts.inv, x, &[], scope);
-                let kept = this.function(&split.cone, &[&[i], c, parts.inv, x].concat(), scope);
+                let kept = this.function(&split.slice, &[&[i], c, parts.inv, x].concat(), scope);
                 (next, kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)).collect())
             };
             used.then(|| self.step(Some(parts.count), state_types, rows, step))

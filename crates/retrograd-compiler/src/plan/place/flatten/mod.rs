@@ -7,27 +7,27 @@ mod ranges;
 use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
-use super::parts::Grain;
-use super::tree::{Access, Block, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
+use super::outline::Grain;
+use super::tree::{Access, Block, Call, Fault, Node, OpItem, Placed, PointerId, Probe, Storage, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, Pos, Program,
-    Routine, Row, Scalar, Type, Value, View, Write,
+    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, OpDef, Pos, Program,
+    Routine, Scalar, Type, Value, View, Write,
 };
 use crate::ops;
-use crate::plan::branches::Parted;
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::ranges::Range;
-use crate::plan::{Again, Decision};
+use crate::plan::split_branches::BranchSplit;
+use crate::plan::{Decision, Rematerialised};
 use branches::Opened;
 
 /// The tree of a Program, without memory.
-pub(super) fn flatten(parted: &Parted, decision: &Decision, grain: Grain) -> Placed {
-    let program = &parted.program;
+pub(super) fn flatten(branch_split: &BranchSplit, decision: &Decision, grain: Grain) -> Placed {
+    let program = &branch_split.program;
     let main = program.main();
     let placed = Placed { grain, ..Placed::default() };
     let (constants, ranges, effects) = (BTreeMap::new(), BTreeMap::new(), program.effects());
-    let mut flatten = Flatten { program, parted, decision, placed, constants, ranges, effects, steps: vec![] };
+    let mut flatten = Flatten { program, branch_split, decision, placed, constants, ranges, effects, steps: vec![] };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
@@ -41,7 +41,7 @@ pub(super) fn flatten(parted: &Parted, decision: &Decision, grain: Grain) -> Pla
 
 pub(super) struct Flatten<'p> {
     program: &'p Program,
-    parted: &'p Parted,
+    branch_split: &'p BranchSplit,
     decision: &'p Decision,
     pub(super) placed: Placed,
     /// Literals of rank 0, by value.
@@ -103,7 +103,7 @@ impl Placed {
     /// A new value.
     pub(super) fn define(&mut self, ty: Type) -> Val {
         let value = Val(self.types.len() as u32);
-        self.homes.push(if ty.rank() == 0 { Home::Register } else { Home::None });
+        self.storage.push(if ty.rank() == 0 { Storage::Register } else { Storage::None });
         self.access.push(Access::whole(value, &ty));
         self.types.push(ty);
         value
@@ -127,10 +127,10 @@ impl<'p> Flatten<'p> {
     fn input(&mut self, number: usize, input: Val, scope: &mut Scope) -> Val {
         let ty = self.placed.ty(input).clone();
         if ty.rank() > 0 {
-            self.placed.homes[input.0 as usize] = Home::Input(number as u32);
+            self.placed.storage[input.0 as usize] = Storage::Input(number as u32);
             return input;
         }
-        self.placed.homes[input.0 as usize] = Home::Input(number as u32);
+        self.placed.storage[input.0 as usize] = Storage::Input(number as u32);
         let result = self.placed.define(ty.clone());
         scope.raws.push(Raw::Node(Node::Load { result, from: Access::whole(input, &ty) }));
         result
@@ -144,14 +144,14 @@ impl<'p> Flatten<'p> {
 
     /// Values of a function over placed arguments, its code added to the scope.
     fn function(&mut self, function: &Function, args: &[Val], scope: &mut Scope) -> Vec<Val> {
-        self.function_again(function, &Again::default(), args, scope).0
+        self.function_again(function, &Rematerialised::default(), args, scope).0
     }
 
     /// The same where some instructions run again; also all values, by number.
     fn function_again(
         &mut self,
         function: &Function,
-        again: &Again,
+        again: &Rematerialised,
         args: &[Val],
         scope: &mut Scope,
     ) -> (Vec<Val>, Vec<Option<Val>>) {
@@ -176,7 +176,7 @@ impl<'p> Flatten<'p> {
         let args: Vec<Val> = inst.args.iter().map(|v| placing.at(v)).collect();
         let pair = placing.pairs.iter().find(|pair| pair.loop_inst == k);
         let results = match &inst.op {
-            Op::Row(..) => vec![self.row(function, inst, args, scope)],
+            Op::Def(..) => vec![self.row(function, inst, args, scope)],
             Op::If(op) => self.branch(op, &args, scope),
             Op::For(op) => match pair {
                 None => self.plain_loop(inst, op, &args, scope),
@@ -205,28 +205,28 @@ impl<'p> Flatten<'p> {
 
     /// One row of the table: rank-0 identities vanish, equal work is done once.
     fn row(&mut self, function: &Function, inst: &Inst, args: Vec<Val>, scope: &mut Scope) -> Val {
-        let Op::Row(row, attrs) = &inst.op else { panic!("rows only") };
+        let Op::Def(def, attrs) = &inst.op else { panic!("rows only") };
         let ty = function.ty(inst.results[0]);
-        if row.lowering == Lowering::Constant && ty.rank() > 0 {
+        if def.lowering == Lowering::Constant && ty.rank() > 0 {
             // Not worth looking for again: a literal array can be large, and its memory is the code's.
-            return self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope);
+            return self.push(def, attrs.clone(), args, ty.clone(), &inst.pos, scope);
         }
-        if row.lowering == Lowering::Probe {
+        if def.lowering == Lowering::Probe {
             return self.probe(attrs, args[0], &inst.pos, scope);
         }
-        if let Lowering::Routine(routine) = row.lowering
-            && row.lowering.has_effect()
+        if let Lowering::Routine(routine) = def.lowering
+            && def.lowering.has_effect()
         {
             return self.call(routine, attrs, &args, ty, scope);
         }
-        if row.lowering == Lowering::Check {
+        if def.lowering == Lowering::Check {
             return self.check(attrs, args[0], &inst.pos, scope);
         }
-        let key = (format!("{} {attrs:?}", row.name), args.clone());
+        let key = (format!("{} {attrs:?}", def.name), args.clone());
         if let Some(known) = scope.known.get(&key) {
             return *known;
         }
-        let result = match row.lowering {
+        let result = match def.lowering {
             Lowering::View(_) | Lowering::Reduce(_) if ty.rank() == 0 && self.placed.is_scalar(args[0]) => args[0],
             Lowering::Reduce(_) if attrs.sizes("axes").is_empty() => args[0],
             Lowering::Write(Write::Set) if ty.rank() == 0 => args[1],
@@ -235,19 +235,19 @@ impl<'p> Flatten<'p> {
             }
             Lowering::Write(how) => self.write(how, attrs, &args, &inst.pos, scope),
             Lowering::View(view) => self.view(view, attrs, &args, ty, &inst.pos, scope),
-            Lowering::Pick(indexing) => self.pick(row, indexing, attrs, &args, ty, &inst.pos, scope),
+            Lowering::Pick(indexing) => self.pick(def, indexing, attrs, &args, ty, &inst.pos, scope),
             Lowering::Scatter(indexing, how) => self.scatter(indexing, how, attrs, &args, &inst.pos, scope),
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
-                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
+                self.push(def, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
-            Lowering::Reduce(_) | Lowering::Line(_) => {
-                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
+            Lowering::Reduce(_) | Lowering::Scan(_) => {
+                self.push(def, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
             Lowering::Dot => {
                 // What sums go on from is overwritten, so it is an array of its own.
                 let onto = args[2..].iter().map(|start| self.in_memory(*start, scope));
                 let args = args[..2].iter().copied().chain(onto).collect();
-                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
+                self.push(def, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
@@ -256,7 +256,7 @@ impl<'p> Flatten<'p> {
                 self.call(routine, attrs, &[&[factors], &args[1..]].concat(), ty, scope)
             }
             Lowering::Probe | Lowering::Check | Lowering::Missing => {
-                panic!("effects are placed above, and plan refuses rows without machine code: {}", row.name)
+                panic!("effects are placed above, and plan refuses rows without machine code: {}", def.name)
             }
         };
         scope.known.insert(key, result);
@@ -338,7 +338,7 @@ impl<'p> Flatten<'p> {
 
     pub(super) fn push(
         &mut self,
-        row: &'static Row,
+        def: &'static OpDef,
         attrs: Attrs,
         args: Vec<Val>,
         ty: Type,
@@ -346,19 +346,19 @@ impl<'p> Flatten<'p> {
         scope: &mut Scope,
     ) -> Val {
         let result = self.placed.define(ty);
-        let divides = matches!(row.lowering, Lowering::Map(Scalar::Div | Scalar::Rem));
+        let divides = matches!(def.lowering, Lowering::Map(Scalar::Div | Scalar::Rem));
         if divides && self.placed.ty(result).dtype.is_integer() {
-            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, format!("in `{}`", row.name));
+            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, format!("in `{}`", def.name));
             self.placed.divisions.insert(result, site);
         }
-        if row.lowering == Lowering::Constant {
+        if def.lowering == Lowering::Constant {
             self.constant(result, attrs.array("value"));
         }
         if self.placed.is_scalar(result) && self.placed.ty(result).dtype == DType::I64 {
-            self.bound_row(result, row, &args);
+            self.bound_row(result, def, &args);
         }
-        if row.lowering != Lowering::Constant || self.placed.is_scalar(result) {
-            scope.raws.push(Raw::Row(RowItem { row, attrs, args, result, pos: pos.clone() }));
+        if def.lowering != Lowering::Constant || self.placed.is_scalar(result) {
+            scope.raws.push(Raw::OpDef(OpItem { def, attrs, args, result, pos: pos.clone() }));
         }
         result
     }
@@ -460,7 +460,7 @@ impl<'p> Flatten<'p> {
         if self.placed.is_scalar(result) {
             self.constants.insert(result, value.clone());
         } else {
-            self.placed.homes[result.0 as usize] = Home::Literal(self.placed.literals.len() as u32);
+            self.placed.storage[result.0 as usize] = Storage::Literal(self.placed.literals.len() as u32);
             self.placed.literals.push(value.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::tree::Val;
 use super::Flatten;
-use crate::ir::{DType, Lowering, Row};
+use crate::ir::{DType, Lowering, OpDef};
 use crate::plan::ranges::{Range, arithmetic};
 
 impl Flatten<'_> {
@@ -22,8 +22,8 @@ impl Flatten<'_> {
     }
 
     /// What a row gives of arguments in their ranges; nothing is known where it might wrap.
-    pub(super) fn bound_row(&mut self, result: Val, row: &Row, args: &[Val]) {
-        let Lowering::Map(op) = row.lowering else { return };
+    pub(super) fn bound_row(&mut self, result: Val, def: &OpDef, args: &[Val]) {
+        let Lowering::Map(op) = def.lowering else { return };
         let ranges: Vec<Option<Range>> = args.iter().map(|arg| self.range(*arg)).collect();
         if let Some(range) = arithmetic(op, &ranges) {
             self.ranges.insert(result, range);

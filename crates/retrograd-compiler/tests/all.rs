@@ -2,9 +2,5 @@
 
 mod arithmetic;
 mod opt;
-mod optimal;
-mod rematerialise;
-mod schedules;
 mod second_order;
 mod text;
-mod tiers;

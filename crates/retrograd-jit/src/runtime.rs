@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as ArrayType};
 use retrograd_compiler::lower::kernel::{ActionCode, Order, RoutineCall};
-use retrograd_compiler::plan::schedule::{self, Action, Run, Sweep};
+use retrograd_schedule::{self as schedule, Action, Run, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
 use crate::cancellation::Cancellable;

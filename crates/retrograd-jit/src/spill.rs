@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use retrograd_compiler::ir::{Error, ErrorKind, Pos};
-use retrograd_compiler::plan::schedule::SUM_BYTES;
+use retrograd_schedule::SUM_BYTES;
 
 /// The file of one run.
 pub(crate) struct SpillFile {

@@ -5,8 +5,8 @@ use crate::support::{backends, check, executable};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::lower::Fault;
 use retrograd_compiler::lower::kernel::{ActionCode, Address, Order, OrderedWrite, Place, Reg, Stmt};
-use retrograd_compiler::plan::schedule::{Blocks, Recipe, Schedule, Sweep};
 use retrograd_jit::Backend;
+use retrograd_schedule::{Blocks, Recipe, Schedule, Sweep};
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 

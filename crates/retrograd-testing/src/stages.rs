@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Program};
-use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 use retrograd_compiler::plan::strategy::{self, Periodic};
 use retrograd_compiler::plan::{LoopFacts, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ir, opt};
+use retrograd_schedule::{self as schedule, Action, Schedule};
 
 use crate::golden::{Directives, Stage};
 use crate::native::Native;

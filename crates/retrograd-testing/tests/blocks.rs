@@ -7,11 +7,11 @@ use std::sync::Arc;
 use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::ir::{Array, Program, verify};
 use retrograd_compiler::lower::lower;
-use retrograd_compiler::plan::schedule::{Schedule, counts};
 use retrograd_compiler::plan::strategy::{Auto, LoopFate, Revolve, Strategy, User};
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{eval, ops};
 use retrograd_jit::Executable;
+use retrograd_schedule::{Schedule, counts};
 use retrograd_testing::native::{backends, same_outputs};
 
 /// A loop and its adjoint; every execution of a step shows itself.

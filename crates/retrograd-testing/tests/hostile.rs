@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, MAX_INSTS, Type, verify};
-use retrograd_compiler::plan::schedule::{Part, Recipe, Schedule};
 use retrograd_compiler::plan::strategy::{self, Auto};
 use retrograd_compiler::plan::{Decision, Facts, Request, Strategy, plan};
 use retrograd_compiler::{eval, ops};
+use retrograd_schedule::{Part, Recipe, Schedule};
 use retrograd_testing::native::Native;
 
 #[test]

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::ir::{Array, Program, verify};
 use retrograd_compiler::lower::lower;
-use retrograd_compiler::plan::schedule::{Schedule, Sweep, counts};
 use retrograd_compiler::plan::strategy::{LoopFate, User};
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{eval, ops};
 use retrograd_jit::{Backend, Executable};
+use retrograd_schedule::{Schedule, Sweep, counts};
 use retrograd_testing::native::{backends, same_outputs};
 
 const TABLE: &str = include_str!("../../../testdata/schedules/online.csv");

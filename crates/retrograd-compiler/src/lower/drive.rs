@@ -4,7 +4,7 @@ use super::kernel::{ActionCode, Address, OnDisk, Order, Reg, RegType, Stmt};
 use super::{Carry, KernelBuilder, TapeRows, at};
 use crate::ir::{DType, Scalar};
 use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
-use crate::plan::schedule::{RUNS, STACK, Sweep, online};
+use retrograd_schedule::{RUNS, STACK, Sweep, online};
 
 /// Registers of an action: kind, from, to, place, choice.
 type Action = [Reg; 5];

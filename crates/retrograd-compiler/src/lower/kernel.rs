@@ -194,9 +194,9 @@ pub enum Stmt {
         /// Where its words are.
         words: Address,
         /// The schedule.
-        schedule: crate::plan::schedule::Schedule,
+        schedule: retrograd_schedule::Schedule,
         /// With or without a shared first sweep.
-        sweep: crate::plan::schedule::Sweep,
+        sweep: retrograd_schedule::Sweep,
         /// The number of steps.
         count: Reg,
         /// Where the schedule's table is, if it has one.
@@ -208,7 +208,7 @@ pub enum Stmt {
         /// Where its words are.
         words: Address,
         /// The schedule that it was started with.
-        schedule: crate::plan::schedule::Schedule,
+        schedule: retrograd_schedule::Schedule,
         /// Where the schedule's table is, if it has one.
         table: Option<Reg>,
         /// Kind, from (or step), to, place in bytes (or −1 for the start value), choice.

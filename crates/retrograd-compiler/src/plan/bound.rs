@@ -7,8 +7,8 @@
 
 use super::facts::{Facts, Region, UNKNOWN_STEPS};
 use super::fit::{Inside, Records, down};
-use super::optimal::{JointReversal, Place, SplitReversal};
-use super::schedule::{Schedule, Sweep, counts};
+use retrograd_schedule::optimal::{JointReversal, Place, SplitReversal};
+use retrograd_schedule::{Schedule, Sweep, counts};
 
 /// Cells that a table of one loop may take time for.
 const CELLS: u64 = 30_000_000;
@@ -161,9 +161,9 @@ mod tests {
     use super::super::cut::Cut;
     use super::super::facts::{ChoiceFacts, Facts, LoopFacts, Region};
     use super::super::fit::Inside;
-    use super::super::schedule::Sweep;
     use super::{Bound, CELLS, bound};
     use crate::ir::{FuncId, Pos, Value};
+    use retrograd_schedule::Sweep;
 
     const REVOLVE: &str = include_str!("../../../../testdata/schedules/revolve.csv");
     const MIXED_BYTES: &str = include_str!("../../../../testdata/schedules/mixed_bytes.csv");

@@ -4,14 +4,14 @@
 //! The forward part of a step's adjoint is what does not depend on cotangents; what the rest reads of it are the
 //! residuals. Only what a non-linear rule reads is one, because diff asks for nothing else. A cut is a set of values of
 //! the forward part from which, with the index, the invariants and the input streams, every residual follows. Which are
-//! worth it is a trade of bytes against work (`optimal/closure.rs`).
+//! worth it is a trade of bytes against work (`optimal/closure.rs` of `retrograd-schedule`).
 
 use serde::{Deserialize, Serialize};
 
-pub use super::optimal::closure::Fate;
-use super::optimal::closure::{Closure, Maker};
 use super::place::row_layout;
 use crate::ir::{Function, Inst, Op, UnwindOp, Value};
+pub use retrograd_schedule::optimal::closure::Fate;
+use retrograd_schedule::optimal::closure::{Closure, Maker};
 
 /// Values of the forward part that a record keeps, in order of definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -7,12 +7,12 @@ use super::counts::Integers;
 use super::cut::{Cut, Fate, Forward, Search};
 use super::pair::{Pair, pairs, work_beyond};
 use super::place::row_layout;
-use super::schedule::Sweep;
 use super::split::split;
 use super::split_branches::BranchSplit;
 use super::work::{SimdTarget, new_memory};
 use super::{Request, Spill};
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
+use retrograd_schedule::Sweep;
 
 /// Facts about a Program.
 #[derive(Clone, Debug, Default)]

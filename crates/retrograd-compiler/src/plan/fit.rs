@@ -5,11 +5,11 @@
 //! segment at a time. Whatever is the fastest is taken; all of them are exact about their bytes.
 
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
-use super::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
-use super::schedule::binomial::leaves;
-use super::schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
 use super::work::{ACTION, INTERRUPTION};
 use super::{Cut, LoopDecision, Spill, Way};
+use retrograd_schedule::binomial::leaves;
+use retrograd_schedule::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
+use retrograd_schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
 
 /// A cell of a table with few splits takes about as long as so many splits.
 pub(super) const QUICK: u64 = 20;

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::schedule::Sweep;
 use super::work::{Branches, Priced};
 use crate::ir::{FuncId, Function, Inst, Op, Program, Type, UnwindOp, Value};
 use crate::opt::{OpKey, op_key};
+use retrograd_schedule::Sweep;
 
 /// An unwind and the loop that walks its states.
 #[derive(Clone, Debug, PartialEq, Eq)]

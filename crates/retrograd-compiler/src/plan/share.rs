@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use super::facts::{Facts, Region};
 use super::fit::{Fitted, Inside};
-use super::schedule::Sweep;
 use super::{Decision, Rematerialised, Spill};
 use crate::ir::Error;
+use retrograd_schedule::Sweep;
 
 /// Makes the decision for one loop in so many bytes.
 pub(super) type Fit<'a> = &'a dyn Fn(Inside<'_>, Option<u64>) -> Result<Fitted, Error>;

@@ -6,10 +6,10 @@
 
 use super::Spill;
 use super::fit::{Fitted, Inside, QUICK, Records, Shifted, unit, up};
-use super::optimal::tiers::{Disk, Fast, Tiers};
-use super::optimal::{JointReversal, Place, SplitReversal};
-use super::schedule::{SUM_BYTES, Sweep, Tiered};
 use super::work::{ACTION, SECOND};
+use retrograd_schedule::optimal::tiers::{Disk, Fast, Tiers};
+use retrograd_schedule::optimal::{JointReversal, Place, SplitReversal};
+use retrograd_schedule::{SUM_BYTES, Sweep, Tiered};
 
 /// Steps up to which memory joint is asked, and most places in a loop at which a state may go to the disk.
 const REACH: u64 = 2000;
@@ -88,7 +88,7 @@ impl<'f> Inside<'f> {
             let work = if split_reversal.is_some() {
                 tiers.work_of_sweep(grains)
             } else {
-                tiers.work(super::optimal::tiers::Origin::Start, grains, slots.unwrap_or(1))
+                tiers.work(retrograd_schedule::optimal::tiers::Origin::Start, grains, slots.unwrap_or(1))
             };
             let tables = Tiered { joint, split_reversal, tiers: &tiers, grain, units };
             work.is_finite().then(|| {

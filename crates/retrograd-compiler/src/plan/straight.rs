@@ -2,19 +2,19 @@
 //!
 //! A value that is read again long after it was made can be made again just before: the same instructions on the same
 //! values, so the same bits. What is an array in memory is seen from a placed Program, because a nest keeps nothing of
-//! what it computes for itself. From there on it is arithmetic (`optimal/rematerialise.rs`): orders of runs, each with its
+//! what it computes for itself. From there on it is arithmetic (`optimal::rematerialise`): orders of runs, each with its
 //! work and about its bytes. `place` then says exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::{Fate, Search, origin};
 use super::facts::{Fates, Residual, readers};
-use super::optimal::chain::{Chain, First, Table};
-use super::optimal::closure::{Closure, Maker};
-use super::optimal::rematerialise::{Code, Item, Order, Run};
 use super::place::{Placed, Storage};
 use super::work::{Priced, SimdTarget};
 use crate::ir::{Function, Inst, Lowering, Op, Program, Value};
+use retrograd_schedule::optimal::chain::{Chain, First, Table};
+use retrograd_schedule::optimal::closure::{Closure, Maker};
+use retrograd_schedule::optimal::rematerialise::{Code, Item, Order, Run};
 
 /// Instructions of the main function that run again: which ones, in order, before which other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -27,7 +27,7 @@ use retrograd_compiler::ir::DType;
 use retrograd_compiler::lower::kernel::{
     Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt,
 };
-use retrograd_compiler::plan::schedule::{Schedule, Sweep};
+use retrograd_schedule::{Schedule, Sweep};
 
 use crate::cancellation::UNKNOWN;
 use crate::code::{Constants, STOPPED};

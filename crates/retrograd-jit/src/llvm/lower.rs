@@ -9,7 +9,7 @@ use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::lower::kernel::{
     Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt,
 };
-use retrograd_compiler::plan::schedule::{Schedule, Sweep};
+use retrograd_schedule::{Schedule, Sweep};
 
 use super::Instructions;
 use super::text::{Form, Functions, Label, Module, PARAMS, Text, Value, literal};

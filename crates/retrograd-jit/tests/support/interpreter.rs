@@ -5,7 +5,7 @@ use retrograd_compiler::lower::kernel::{
     ActionCode, Address, Fold, Kernel, Order, OrderedWrite, Place, Reg, RegType, Stmt,
 };
 use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
-use retrograd_compiler::plan::schedule::{self, Action, Run, Schedule};
+use retrograd_schedule::{self as schedule, Action, Run, Schedule};
 
 /// What a run gives.
 pub struct Outcome {

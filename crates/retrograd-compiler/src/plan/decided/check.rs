@@ -9,11 +9,11 @@ use crate::plan::cut::Forward;
 use crate::plan::facts::{defined_before, known_steps};
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::place::row_layout;
-use crate::plan::schedule::{Blocks, Schedule, Sweep};
 use crate::plan::split::{Split, split};
 use crate::plan::split_branches::BranchSplit;
 use crate::plan::straight::shares_factors;
 use crate::plan::{Decision, LoopDecision, Rematerialised, Way};
+use retrograd_schedule::{Blocks, Schedule, Sweep};
 
 /// Slots of a schedule at most: its controller has a word for each.
 const MOST_SLOTS: u64 = 1 << 32;

@@ -1,6 +1,6 @@
 //! Whether a recipe is one: what the controller and the layout of its pool rely on.
 
-use crate::plan::schedule::{Part, PartId, Recipe, Sweep};
+use retrograd_schedule::{Part, PartId, Recipe, Sweep};
 
 /// What is known of a part.
 #[derive(Clone, Copy)]

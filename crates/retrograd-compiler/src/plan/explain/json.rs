@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{CurvePoint, LoopReport, ResidualReport};
-use crate::plan::schedule::Sweep;
 use crate::plan::{Logged, Plan};
+use retrograd_schedule::Sweep;
 
 impl Plan {
     /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops and of other code that run in
@@ -59,7 +59,7 @@ fn loop_json(report: &LoopReport) -> String {
         Sweep::Online => "online",
         Sweep::Joint => "alone",
     };
-    let counts = |count: fn(&crate::plan::schedule::Counts) -> u128| number(report.counts.as_ref().map(count));
+    let counts = |count: fn(&retrograd_schedule::Counts) -> u128| number(report.counts.as_ref().map(count));
     object(&[
         ("line", text(&report.pos.to_string())),
         ("depth", report.depth.to_string()),

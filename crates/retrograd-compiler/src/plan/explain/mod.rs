@@ -12,9 +12,9 @@ pub use report::{LoopReport, ResidualReport, Usage};
 
 use super::facts::UNKNOWN_STEPS;
 use super::fit::{BYTES_WITHOUT_BUDGET, SLOTS_WITHOUT_BUDGET};
-use super::schedule::Sweep;
 use super::spill::LONGEST_ON_DISK;
 use super::{LoopFacts, Plan};
+use retrograd_schedule::Sweep;
 
 /// Seconds of a run that are worth a word.
 const SECONDS_LEAST: f64 = 0.01;

@@ -1,7 +1,7 @@
 //! The schedule of a loop as a picture: actions from left to right, steps from bottom to top.
 
-use crate::plan::schedule::{Action, next, start};
 use crate::plan::{LoopFacts, Plan, Way};
+use retrograd_schedule::{Action, next, start};
 
 /// Schedules of more actions than this are cut off.
 const ACTIONS: usize = 4000;

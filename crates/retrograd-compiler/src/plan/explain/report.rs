@@ -1,12 +1,12 @@
 //! What there is to say about a plan, as data.
 
 use super::super::place::Buffer;
-use super::super::schedule::{self, Action, Counts, Sweep, next, start};
 use super::super::strategy::{Auto, Strategy};
 use super::super::work::SECOND;
 use super::super::{LoopFacts, Plan, Residual, Way};
 use super::{bytes_in_words, with_commas};
 use crate::ir::{Pos, Type};
+use retrograd_schedule::{self as schedule, Action, Counts, Sweep, next, start};
 
 /// One loop and how it is reversed.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use super::tree::{
     Block, Branch, Buffer, BufferId, Carried, Drive, Emitted, Frame, FrameId, Loop, Nest, NestOutput, Node, Onto,
     Placed, PointerId, RowPlace, RowTime, Step, StepEnd, Storage, TrajectoryId, Val, While,
 };
-use crate::plan::schedule::Sweep;
+use retrograd_schedule::Sweep;
 
 /// Gives every array its storage and every buffer its live range.
 pub(super) fn assign(placed: &mut Placed) {

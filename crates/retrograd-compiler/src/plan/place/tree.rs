@@ -10,7 +10,7 @@ use super::outline::{Grain, Parts};
 use crate::ir::{
     Array, Attrs, By, DType, ErrorKind, FuncId, Lowering, OpDef, Pos, Reduction, Routine, Scalar, Scan, Type, Write,
 };
-use crate::plan::schedule::{Schedule, Sweep};
+use retrograd_schedule::{Schedule, Sweep};
 
 /// A value of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

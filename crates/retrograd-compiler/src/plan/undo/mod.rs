@@ -16,11 +16,11 @@ mod tests;
 use super::facts::constant;
 use super::pair::{Numbers, pairs};
 use super::ranges::{Range, ranges};
-use super::schedule::Sweep;
 use crate::ir::{Attrs, Builder, ForOp, FuncId, Function, Inst, Op, Pos, Program, Type, Value};
 use crate::{ops, opt};
 use backwards::{Logs, Threads};
 use level::Level;
+use retrograd_schedule::Sweep;
 
 /// A Program whose loops keep a log.
 #[derive(Clone, Debug)]

@@ -11,9 +11,9 @@ use crate::ir::{
 };
 use crate::ops;
 use crate::plan::pair::Pair;
-use crate::plan::schedule::{Schedule, Sweep, Uses};
 use crate::plan::split::{Split, split};
 use crate::plan::{LoopDecision, Way};
+use retrograd_schedule::{Schedule, Sweep, Uses};
 
 impl<'p> Flatten<'p> {
     /// The count as a register that is not negative, and within the bound of the streams.

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use retrograd_compiler::plan::optimal::tiers::{Disk, Fast, Origin, Tiers};
-use retrograd_compiler::plan::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
-use retrograd_compiler::plan::schedule::{Action, Counts, Recipe, SUM_BYTES, Schedule, Sweep, Tiered, next, start};
+use retrograd_schedule::optimal::tiers::{Disk, Fast, Origin, Tiers};
+use retrograd_schedule::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
+use retrograd_schedule::{Action, Counts, Recipe, SUM_BYTES, Schedule, Sweep, Tiered, next, start};
 
 const STATE: u64 = 16;
 const RECORD: u64 = 24;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Counts, Sweep};
-use crate::plan::optimal::{JointReversal, Move, Place, SplitReversal};
+use crate::optimal::{JointReversal, Move, Place, SplitReversal};
 
 /// A part of a recipe, by number; a part comes after those that it uses.
 pub type PartId = u32;
@@ -104,15 +104,15 @@ pub struct Uses {
 
 /// Parts under construction: equal ones are one.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
-    pub(super) list: Vec<Part>,
+pub(crate) struct Parts {
+    pub(crate) list: Vec<Part>,
     known: BTreeMap<Part, PartId>,
     /// Cells that are parts already.
     made: BTreeMap<Key, Option<PartId>>,
 }
 
 impl Parts {
-    pub(super) fn add(&mut self, part: Part) -> PartId {
+    pub(crate) fn add(&mut self, part: Part) -> PartId {
         *self.known.entry(part).or_insert_with(|| {
             self.list.push(part);
             self.list.len() as PartId - 1
@@ -120,7 +120,7 @@ impl Parts {
     }
 
     /// The program of least work in a cell of the tables.
-    pub(super) fn of_cell(
+    pub(crate) fn of_cell(
         &mut self,
         joint: &JointReversal<'_>,
         split_reversal: Option<&SplitReversal<'_>>,
@@ -438,7 +438,7 @@ impl Recipe {
 }
 
 /// Bytes of a state on the disk, with the sum by which it is known to be whole.
-pub(super) fn slot_bytes(state_bytes: u64) -> u64 {
+pub(crate) fn slot_bytes(state_bytes: u64) -> u64 {
     state_bytes + SUM_BYTES
 }
 
@@ -477,11 +477,11 @@ impl Uses {
 
 /// A cell of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    pub(super) split_reversal: bool,
-    pub(super) place: Place,
-    pub(super) steps: usize,
-    pub(super) free: usize,
+pub(crate) struct Key {
+    pub(crate) split_reversal: bool,
+    pub(crate) place: Place,
+    pub(crate) steps: usize,
+    pub(crate) free: usize,
 }
 
 /// A part whose children are still cells.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::recipe::{Key, Parts};
 use super::{Part, PartId, Recipe, Sweep};
-use crate::plan::optimal::tiers::{Origin, Tiers};
-use crate::plan::optimal::{JointReversal, Place, SplitReversal};
+use crate::optimal::tiers::{Origin, Tiers};
+use crate::optimal::{JointReversal, Place, SplitReversal};
 
 /// The tables of a loop whose states may go to the disk at every `grain`-th step, counted from its end.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What runs again of straight-line code, against tables of reference numbers (`testdata/schedules/README.md`).
 
-use retrograd_compiler::plan::optimal::chain::Chain;
-use retrograd_compiler::plan::optimal::rematerialise::{Code, Item};
+use retrograd_schedule::optimal::chain::Chain;
+use retrograd_schedule::optimal::rematerialise::{Code, Item};
 
 const CHAIN: &str = include_str!("../../../testdata/schedules/chain.txt");
 const ROTOR_CHAIN: &str = include_str!("../../../testdata/schedules/rotor_chain.txt");

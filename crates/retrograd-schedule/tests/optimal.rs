@@ -1,9 +1,9 @@
 //! Recurrences against the reference numbers in `testdata/schedules`, and against a search over all possible programs.
 
-use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
-use retrograd_compiler::plan::optimal::tiers::{Disk, Fast, Origin, Tiers};
-use retrograd_compiler::plan::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
-use retrograd_compiler::plan::schedule::{Action, binomial, next, online};
+use retrograd_schedule::optimal::closure::{Closure, Maker};
+use retrograd_schedule::optimal::tiers::{Disk, Fast, Origin, Tiers};
+use retrograd_schedule::optimal::{Choice, JointReversal, Place, SplitReversal, Steps};
+use retrograd_schedule::{Action, binomial, next, online};
 use std::collections::BTreeMap;
 
 const MIXED_UNIT: &str = include_str!("../../../testdata/schedules/mixed_unit.csv");

@@ -101,7 +101,7 @@ fn by_units(values: &[u64], free: usize) -> u64 {
 /// The least work for every number of steps and units up to a limit.
 ///
 /// ```
-/// use retrograd_compiler::plan::optimal::{JointReversal, Choice, Move, Place, Steps};
+/// use retrograd_schedule::optimal::{JointReversal, Choice, Move, Place, Steps};
 /// // Equal sizes, unit costs: forward executions joint are counted.
 /// let choice = Choice { units: 1, forward: 1, reverse: vec![0] };
 /// let steps = Steps { start: 1, state: 1, advance: 1, hold: 0, turn: vec![1], choices: vec![choice] };
@@ -190,7 +190,7 @@ impl<'s> JointReversal<'s> {
         Move::Hold { advance }
     }
 
-    pub(super) fn row(&self, place: Place, free: usize) -> &[u64] {
+    pub(crate) fn row(&self, place: Place, free: usize) -> &[u64] {
         match place {
             Place::First => self.first[free].get_or_init(|| self.fill(Place::First, free)),
             Place::Later => &self.later[free],
@@ -231,7 +231,7 @@ impl<'s> JointReversal<'s> {
     }
 
     /// The splits that are tried with so many units for the first part and for the second; none where all are.
-    pub(super) fn splits(&self, left: usize, right: usize) -> Option<Splits<'_>> {
+    pub(crate) fn splits(&self, left: usize, right: usize) -> Option<Splits<'_>> {
         self.reach.as_ref().map(|reach| Splits { left: &reach[left], right: &reach[right] })
     }
 }
@@ -241,14 +241,14 @@ const NEAR: usize = 4;
 
 /// Splits that are tried where not all are.
 #[derive(Clone, Copy)]
-pub(super) struct Splits<'t> {
+pub(crate) struct Splits<'t> {
     left: &'t [usize],
     right: &'t [usize],
 }
 
 impl<'t> Splits<'t> {
     /// Splits with a part that is as long as it can be.
-    pub(super) fn whole(self, n: usize) -> impl Iterator<Item = usize> + 't {
+    pub(crate) fn whole(self, n: usize) -> impl Iterator<Item = usize> + 't {
         let right = self.right.iter().flat_map(move |reach| [n.saturating_sub(*reach), (n + 1).saturating_sub(*reach)]);
         self.left.iter().copied().chain(right)
     }
@@ -259,7 +259,7 @@ impl<'t> Splits<'t> {
     }
 
     /// The least work of the splits in a range; the best one is kept for the next length.
-    pub(super) fn least(self, last: &mut usize, range: Range<usize>, work: impl Fn(usize) -> u64, n: usize) -> u64 {
+    pub(crate) fn least(self, last: &mut usize, range: Range<usize>, work: impl Fn(usize) -> u64, n: usize) -> u64 {
         let near = (0..NEAR).map(|k| (*last + k).saturating_sub(1));
         let ends = [1, range.end.saturating_sub(1)].into_iter();
         let tried = near.chain(ends).chain(self.whole(n)).filter(|i| range.contains(i)).map(|i| (work(i), i));
@@ -286,6 +286,6 @@ fn reach(steps: &Steps, count: usize, units: usize) -> Vec<Vec<usize>> {
 }
 
 /// The least of `left[i] + right[last - i]`.
-pub(super) fn least_sum(left: &[u64], right: &[u64]) -> u64 {
+pub(crate) fn least_sum(left: &[u64], right: &[u64]) -> u64 {
     left.iter().zip(right.iter().rev()).fold(NEVER, |least, (a, b)| least.min(a + b))
 }

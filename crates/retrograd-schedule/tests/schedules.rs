@@ -1,10 +1,8 @@
 //! Schedules against the reference numbers in `testdata/schedules`, an abstract loop, and a search over all possible
 //! programs.
 
-use retrograd_compiler::plan::optimal::{Choice, JointReversal, Place as Start, SplitReversal, Steps};
-use retrograd_compiler::plan::schedule::{
-    Action, Blocks, Counts, RUNS, Recipe, Schedule, Sweep, binomial, counts, next, start,
-};
+use retrograd_schedule::optimal::{Choice, JointReversal, Place as Start, SplitReversal, Steps};
+use retrograd_schedule::{Action, Blocks, Counts, RUNS, Recipe, Schedule, Sweep, binomial, counts, next, start};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;

@@ -30,12 +30,12 @@ impl Blocks {
     }
 
     /// Words of the controller: its own, then those of Revolve.
-    pub(super) fn words(self) -> usize {
+    pub(crate) fn words(self) -> usize {
         OWN + self.revolve().words()
     }
 
     /// What a controller is started with.
-    pub(super) fn table(self) -> Vec<i64> {
+    pub(crate) fn table(self) -> Vec<i64> {
         [self.steps, self.record_bytes, self.slots, self.state_bytes].map(u64::cast_signed).to_vec()
     }
 
@@ -47,14 +47,14 @@ impl Blocks {
     }
 
     /// Bytes of the pool at its fullest: states below, records above.
-    pub(super) fn pool_bytes(self, sweep: Sweep, n: Option<u64>) -> u64 {
+    pub(crate) fn pool_bytes(self, sweep: Sweep, n: Option<u64>) -> u64 {
         let states = self.revolve().pool_bytes(sweep, n.map(|n| n.div_ceil(self.steps)));
         let recorded = n.map_or(self.steps, |n| n.min(self.steps));
         states.saturating_add(recorded.saturating_mul(self.record_bytes))
     }
 
     /// What the controller will have done at the end of a loop of `n` steps.
-    pub(super) fn counts(self, sweep: Sweep, n: u64) -> Counts {
+    pub(crate) fn counts(self, sweep: Sweep, n: u64) -> Counts {
         let blocks = n.div_ceil(self.steps);
         let whole = counts(&self.revolve(), sweep, blocks);
         // The last block may be shorter. Only the program's own loop advances over it: after that it is recorded, and
@@ -98,7 +98,7 @@ pub fn start_blocks(words: &mut [i64], table: &[i64], sweep: Sweep, n: u64) {
 }
 
 /// What Revolve says of blocks, in steps.
-pub(super) fn next_of_blocks(words: &mut [i64]) -> Action {
+pub(crate) fn next_of_blocks(words: &mut [i64]) -> Action {
     let (own, inner) = words.split_at_mut(OWN);
     let [steps, count, at] = [STEPS, COUNT, RECORDS].map(|word| own[word].cast_unsigned());
     let end = |block: u64| block.saturating_mul(steps).min(count);

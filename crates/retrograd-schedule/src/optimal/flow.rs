@@ -8,7 +8,7 @@ pub const UNCUT: u128 = u128::MAX / 4;
 /// Places joined by channels; the first is the source, the second the sink.
 ///
 /// ```
-/// use retrograd_compiler::plan::optimal::flow::{Network, SINK, SOURCE};
+/// use retrograd_schedule::optimal::flow::{Network, SINK, SOURCE};
 /// let mut network = Network::default();
 /// let middle = network.place();
 /// network.channel(SOURCE, middle, 5);

@@ -1,4 +1,31 @@
-//! In which order a loop is advanced, recorded and reversed.
+//! Checkpointing schedules: in which order a loop is advanced, recorded and reversed, so that its adjoint runs in the
+//! memory there is. Binomial ([`Schedule::Revolve`]), mixed ([`Recipe`]: states and records in one memory, also on two
+//! tiers), blocked ([`Blocks`]) and online ([`Schedule::Online`], for loops of unknown length). Which schedule takes the
+//! least work is found in [`optimal`]. Pure arithmetic, free of Retrograd's IR: any program that reverses a loop can
+//! use it.
+//!
+//! ```
+//! use retrograd_schedule::{Action, Schedule, Sweep, next, start};
+//!
+//! // The adjoint of x ← sin x in ten steps, with three states of eight bytes at a time.
+//! let schedule = Schedule::Revolve { slots: 3, state_bytes: 8 };
+//! let (mut words, table) = (vec![0; schedule.words()], schedule.table());
+//! start(&mut words, &schedule, Sweep::Joint, 10);
+//! let (x0, mut pool, mut x, mut adjoint) = (0.5_f64, [0.0; 3], 0.5_f64, 1.0);
+//! loop {
+//!     match next(&mut words, &table) {
+//!         Action::Advance { from, to } => (from..to).for_each(|_| x = x.sin()),
+//!         Action::Snapshot { at, .. } => pool[at as usize / 8] = x,
+//!         Action::Restore { at, .. } => x = at.map_or(x0, |at| pool[at as usize / 8]),
+//!         Action::Youturn { .. } => adjoint *= x.cos(),
+//!         Action::Done => break,
+//!         other => unreachable!("Revolve alone never does this: {other:?}"),
+//!     }
+//! }
+//! # let mut x = x0;
+//! # let expected: f64 = (0..10).map(|_| { let slope = x.cos(); x = x.sin(); slope }).product();
+//! # assert!((adjoint - expected).abs() < 1e-15);
+//! ```
 //!
 //! A loop of `n` steps takes the states `x_0, x_1, …, x_n`; step `k` takes `x_k` to `x_{k+1}`. Its adjoint (the
 //! *unwind*) visits the steps from `n-1` down to `0` and reads, at each, values that only a forward execution of that
@@ -17,6 +44,7 @@ mod blocks;
 mod controller;
 mod counts;
 pub mod online;
+pub mod optimal;
 mod recipe;
 mod tiered;
 
@@ -242,7 +270,7 @@ impl Schedule {
     /// How many words of controller state [`start`] needs, whatever the number of steps.
     ///
     /// ```
-    /// use retrograd_compiler::plan::schedule::Schedule;
+    /// use retrograd_schedule::Schedule;
     /// let one = Schedule::Revolve { slots: 1, state_bytes: 8 }.words();
     /// assert_eq!(Schedule::Revolve { slots: 18, state_bytes: 8 }.words(), one + 17);
     /// ```

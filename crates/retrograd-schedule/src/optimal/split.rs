@@ -19,7 +19,7 @@ use super::joint::{JointReversal, Move, Place, least_sum};
 /// The least work for every number of steps and of units that survive the sweep.
 ///
 /// ```
-/// use retrograd_compiler::plan::optimal::{JointReversal, SplitReversal, Place, Steps};
+/// use retrograd_schedule::optimal::{JointReversal, SplitReversal, Place, Steps};
 /// let steps = Steps { start: 1, state: 1, advance: 1, hold: 0, turn: vec![1], choices: vec![] };
 /// let joint = JointReversal::new(&steps, 10, 3);
 /// // Every step once in the sweep, and 18 executions more.

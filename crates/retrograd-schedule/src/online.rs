@@ -72,7 +72,7 @@ pub fn start_online(memory: &mut [i64], slots: u64, state_bytes: u64) {
 /// after that those of the reversal. After [`Action::Done`] it stays done.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::{Action, next, online};
+/// use retrograd_schedule::{Action, next, online};
 /// let mut words = vec![0; online::words(2)];
 /// online::start_online(&mut words, 2, 8);
 /// assert_eq!(next(&mut words, &[]), Action::Advance { from: 0, to: 1 });
@@ -83,7 +83,7 @@ pub fn start_online(memory: &mut [i64], slots: u64, state_bytes: u64) {
 /// assert_eq!(next(&mut words, &[]), Action::Restore { at: Some(0), step: 1 });
 /// assert_eq!(next(&mut words, &[]), Action::Youturn { step: 1 });
 /// ```
-pub(super) fn next_of_online(memory: &mut [i64]) -> Action {
+pub(crate) fn next_of_online(memory: &mut [i64]) -> Action {
     if memory[SLOT] == TURNED {
         return reversal(memory);
     }

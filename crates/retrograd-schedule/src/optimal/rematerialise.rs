@@ -45,7 +45,7 @@ impl Code {
     /// The most bytes that are held at a time: while an item runs, what it reads and what it makes too.
     ///
     /// ```
-    /// use retrograd_compiler::plan::optimal::rematerialise::{Code, Item};
+    /// use retrograd_schedule::optimal::rematerialise::{Code, Item};
     /// let item = |args: &[usize], result: usize| Item { work: 1, args: args.to_vec(), results: vec![result], again: true };
     /// // The last item reads what the first and the second make.
     /// let code = Code { bytes: vec![8, 4, 1], items: vec![item(&[], 0), item(&[], 1), item(&[0, 1], 2)], ends: vec![2] };

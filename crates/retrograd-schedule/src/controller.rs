@@ -4,19 +4,19 @@ use super::recipe::slot_bytes;
 use super::{Action, Run, Schedule, Sweep, binomial, blocks, online};
 
 /// Which function continues: `RECIPE`, `REVOLVE`, `ONLINE` or `BLOCKS`.
-pub(super) const KIND: usize = 0;
+pub(crate) const KIND: usize = 0;
 
 /// Kind: a recipe, in a table of its own.
 const RECIPE: i64 = 1;
 /// Kind: held states by binomial splits, no records.
 const REVOLVE: i64 = 2;
 /// Kind: held states of a loop that may end at any step.
-pub(super) const ONLINE: i64 = 3;
+pub(crate) const ONLINE: i64 = 3;
 /// Kind: Revolve over blocks of steps.
-pub(super) const BLOCKS: i64 = 4;
+pub(crate) const BLOCKS: i64 = 4;
 
 /// Words that a controller of this schedule needs.
-pub(super) fn words(schedule: &Schedule) -> usize {
+pub(crate) fn words(schedule: &Schedule) -> usize {
     match schedule {
         Schedule::Nothing => 0,
         Schedule::Recipe(recipe) => FRAMES + FRAME * recipe.depth() as usize,
@@ -53,7 +53,7 @@ pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
 /// The derivative of `x_{k+1} = a_k x_k²` at `x_3`, holding a single state:
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::{next, start, Action, Schedule, Sweep};
+/// use retrograd_schedule::{next, start, Action, Schedule, Sweep};
 /// let (a, x0) = ([2.0, 3.0, 5.0], 0.5);
 /// let schedule = Schedule::Revolve { slots: 1, state_bytes: 8 };
 /// let mut words = vec![0; schedule.words()];
@@ -108,11 +108,11 @@ const ADVANCE: i64 = 1;
 const RETURN: i64 = 2;
 
 /// Kinds of parts in a table.
-pub(super) const TURNBACK: i64 = 0;
-pub(super) const END_OF_SWEEP: i64 = 1;
-pub(super) const TAPE: i64 = 2;
-pub(super) const HOLD: i64 = 3;
-pub(super) const SPILL: i64 = 4;
+pub(crate) const TURNBACK: i64 = 0;
+pub(crate) const END_OF_SWEEP: i64 = 1;
+pub(crate) const TAPE: i64 = 2;
+pub(crate) const HOLD: i64 = 3;
+pub(crate) const SPILL: i64 = 4;
 
 /// Words of a part in a table.
 const PART_WORDS: usize = 5;
@@ -319,7 +319,7 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
 ///
 /// Where no step need be advanced more than twice, or there is no slot but that of `x_s`, the rest is one [`Run`] or
 /// two, if the driver can do them.
-pub(super) fn next_of_revolve(words: &mut [i64]) -> Action {
+pub(crate) fn next_of_revolve(words: &mut [i64]) -> Action {
     let (working, end, top) = (words[WORKING], words[END], words[TOP]);
     let stored = words[STACK + top as usize];
     if end == 0 {

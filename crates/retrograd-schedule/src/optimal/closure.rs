@@ -76,7 +76,7 @@ impl Closure {
     /// The choice of the least work in so many bytes; none where nothing fits.
     ///
     /// ```
-    /// use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
+    /// use retrograd_schedule::optimal::closure::{Closure, Maker};
     /// // Two values, of which the second is computed from the first.
     /// let makers = vec![
     ///     Maker { work: 5, args: vec![], results: vec![0] },

@@ -2,7 +2,7 @@
 //!
 //! Pure arithmetic: nothing here knows Programs. [`joint`] is a loop whose reversal follows at once, [`split`] one in
 //! the middle of a program, [`tiers`] adds slower memory. Of straight-line code, [`closure`] says what to save,
-//! [`replay`] what runs again and when, and [`chain`] does so for code that is a chain of stages. `tests/optimal.rs`
+//! [`rematerialise`] what runs again and when, and [`chain`] does so for code that is a chain of stages. `tests/optimal.rs`
 //! holds each against tables of reference numbers and against a search over all programs whatever.
 
 pub mod chain;

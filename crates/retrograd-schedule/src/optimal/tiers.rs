@@ -48,7 +48,7 @@ pub enum Origin {
 /// The least work for every number of steps and of slots.
 ///
 /// ```
-/// use retrograd_compiler::plan::optimal::tiers::{Disk, Fast, Origin, Tiers};
+/// use retrograd_schedule::optimal::tiers::{Disk, Fast, Origin, Tiers};
 /// // One slot in fast memory: n (n - 1) / 2 advances.
 /// let work: Vec<f64> = (0..=10).map(|n| (n * (n - 1) / 2) as f64).collect();
 /// let fast = Fast { later: work.clone(), first: work };

@@ -47,7 +47,7 @@ impl Chain {
     /// Fills the table.
     ///
     /// ```
-    /// use retrograd_compiler::plan::optimal::chain::{Chain, First};
+    /// use retrograd_schedule::optimal::chain::{Chain, First};
     /// // Two stages of one unit each; to hold or to record takes a unit.
     /// let (ones, none) = (vec![vec![1; 2]; 2], vec![0; 2]);
     /// let chain = Chain {

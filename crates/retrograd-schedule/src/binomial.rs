@@ -11,7 +11,7 @@
 /// Values of `2^121` or more may be given as `u128::MAX` instead.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::binomial::beta;
+/// use retrograd_schedule::binomial::beta;
 /// assert_eq!(beta(3, 2), 10);
 /// ```
 pub fn beta(slots: u64, repetitions: u64) -> u128 {
@@ -45,7 +45,7 @@ fn wide_beta(before: u64, from: u64, few: u64, many: u64) -> u128 {
 /// The repetition number: the least `r` with `steps <= beta(slots, r)`. Time `O(min(slots, r) log r)`.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::binomial::repetitions;
+/// use retrograd_schedule::binomial::repetitions;
 /// assert_eq!(repetitions(10, 3), 2);
 /// assert_eq!(repetitions(11, 3), 3);
 /// ```
@@ -77,7 +77,7 @@ pub fn repetitions(steps: u64, slots: u64) -> u64 {
 /// The fewest advances that reverse `steps` steps: `r n - beta(c + 1, r - 1)`. The `n` recorded executions come on top.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::binomial::advances;
+/// use retrograd_schedule::binomial::advances;
 /// assert_eq!(advances(10, 1), 45);
 /// assert_eq!(advances(10, 3), 15);
 /// ```
@@ -97,7 +97,7 @@ pub fn advances(steps: u64, slots: u64) -> u128 {
 /// 1))`, the fewest of any schedule with the fewest advances.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::binomial::stores;
+/// use retrograd_schedule::binomial::stores;
 /// assert_eq!(stores(10, 1), 1);
 /// assert_eq!(stores(10, 3), 6);
 /// ```
@@ -122,7 +122,7 @@ pub fn stores(steps: u64, slots: u64) -> u64 {
 /// stores the fewest states.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::binomial::first_advance;
+/// use retrograd_schedule::binomial::first_advance;
 /// assert_eq!(first_advance(10, 1), 9);
 /// assert_eq!(first_advance(10, 3), 4);
 /// ```
@@ -190,7 +190,7 @@ fn near(steps: u64, slots: u64, guess: u64) -> Option<(u64, [u64; 4])> {
 /// or one slot is left: exactly `beta(c - 1, r - 2)` for `beta(c, r)` steps.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::binomial::{beta, leaves};
+/// use retrograd_schedule::binomial::{beta, leaves};
 /// assert_eq!(leaves(beta(3, 2) as u64, 3), 1);
 /// assert_eq!(leaves(beta(3, 4) as u64, 3), 6);
 /// ```

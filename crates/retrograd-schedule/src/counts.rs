@@ -28,7 +28,7 @@ impl Counts {
     }
 
     /// These and so many times others.
-    pub(super) fn plus(self, other: Counts, times: u128) -> Counts {
+    pub(crate) fn plus(self, other: Counts, times: u128) -> Counts {
         Counts {
             advances: self.advances + times * other.advances,
             taped: self.taped + times * other.taped,
@@ -45,7 +45,7 @@ impl Counts {
 /// paired.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::{counts, Counts, Recipe, Schedule, Sweep};
+/// use retrograd_schedule::{counts, Counts, Recipe, Schedule, Sweep};
 /// let periodic = Schedule::of(Recipe::periodic(4, 10, Sweep::Split, 8, 16));
 /// assert_eq!(
 ///     counts(&periodic, Sweep::Split, 10),
@@ -112,7 +112,7 @@ fn driven(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
 /// Slots that Revolve uses at the fullest, that of `x_0` included, which copies nothing.
 ///
 /// ```
-/// use retrograd_compiler::plan::schedule::{slots, Sweep};
+/// use retrograd_schedule::{slots, Sweep};
 /// assert_eq!(slots(18, Sweep::Split, 1000), 18);
 /// assert_eq!(slots(18, Sweep::Split, 5), 5);
 /// ```

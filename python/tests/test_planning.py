@@ -46,7 +46,7 @@ def forward_steps(plan):
     outer, *inside = plan.data["loops"]
     forward = outer["forward_steps"]
     for inner in inside:
-        again = inner["forward_steps"] - (0 if inner["sweep"] == "alone" else inner["steps"])
+        again = inner["forward_steps"] - (0 if inner["sweep"] == "joint" else inner["steps"])
         forward = forward * inner["steps"] + outer["steps"] * again
     return forward
 

@@ -33,7 +33,7 @@ fn even(%x: f64[100], %w: f64[100]) -> f64[100] {
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at branch_residuals.rg:7, 24 kB
 //   at the peak: arrays and controllers, 5.29 kB
-//   a loop that treats elements alike runs in tiles of 50 of them
+//   a loop that treats elements alike is interchanged: tiles of 50 of them
 //     loop at branch_residuals.rg:7: 20 steps: 20 records of 1.2 kB, each step run once (keep all)
 //       a state 400 bytes, a record 1.2 kB, pool 24 kB (24000 bytes)
 //       20 forward steps (1.00 per step, the program's own loop included), 0 states held

@@ -35,7 +35,7 @@ fn up(%i: i64, %x: f64[4,40], %a: f64[4,40,10]) -> f64[4,40] {
 //   at the peak: states and records of the loop at columns.rg:6, 5.76 kB
 //   at the peak: states and records of the loop at columns.rg:5, 17.28 kB
 //   at the peak: arrays and controllers, 30.26 kB
-//   a loop that treats elements alike runs in tiles of 2 of them
+//   a loop that treats elements alike is interchanged: tiles of 2 of them
 //     loop at columns.rg:6: 9 steps: 9 records of 640 bytes, each step run once (keep all)
 //       a state 640 bytes, a record 640 bytes, pool 5.76 kB (5760 bytes)
 //       9 forward steps (1.00 per step, the program's own loop included), 0 states held

@@ -60,5 +60,5 @@ fn above(%x: f64, %w: f64) -> f64 {
 //     f64 (state, 8 bytes): held of some steps: the others run up to it again; of every step it is 48 bytes; read at if_in_loop.rg:12, if_in_loop.rg:21, if_in_loop.rg:13
 //     bool (lt at if_in_loop.rg:12, 1 bytes): computed again from the state: nothing is recorded; of every step it is 6 bytes; read at if_in_loop.rg:21, if_in_loop.rg:13
 //     f64 (exp at if_in_loop.rg:21, 8 bytes): computed again from the state: nothing is recorded; of every step it is 48 bytes; read at if_in_loop.rg:13
-//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 8, advance 2..3, snapshot x3 at 16, advance 3..4, snapshot x4 at 24, advance 4..5, snapshot x5 at 32, advance 5..6, turn, restore x5 from 32, turnback 5, restore x4 from 24, turnback 4, restore x3 from 16, turnback 3, restore x2 from 8, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 8, advance 2..3, snapshot x3 at 16, advance 3..4, snapshot x4 at 24, advance 4..5, snapshot x5 at 32, advance 5..6, turn, restore x5 from 32, youturn 5, restore x4 from 24, youturn 4, restore x3 from 16, youturn 3, restore x2 from 8, youturn 2, restore x1 from 0, youturn 1, restore x0 from the start, youturn 0, done
 //

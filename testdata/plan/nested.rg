@@ -37,7 +37,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //       f64[4] (state, 32 bytes): kept of 2 steps, computed again for the other 1: of every step it is 96 bytes; read at nested.rg:19
 //       f64[4] (cos at nested.rg:20, 32 bytes): computed again from what is kept: no slower than to write and read 32 bytes a step; read at nested.rg:20
 //   actions: tape 0..5 at 0 by 0, turn, reverse 0..5 at 0 by 0, done
-//   actions: tape 0..2 at 0 by 1, turnback 2, reverse 0..2 at 0 by 1, done
+//   actions: tape 0..2 at 0 by 1, youturn 2, reverse 0..2 at 0 by 1, done
 //
 // plan by `keep_all`: peak 664 bytes
 // no budget
@@ -90,6 +90,6 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //       5 forward steps (1.67 per step, besides the program's own), 1 states held
 //       f64[4] (state, 32 bytes): held of some steps: the others run up to it again; of every step it is 96 bytes; read at nested.rg:19
 //       f64[4] (cos at nested.rg:20, 32 bytes): computed again from the state: nothing is recorded; of every step it is 96 bytes; read at nested.rg:20
-//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 32, advance 2..3, snapshot x3 at 64, advance 3..4, snapshot x4 at 96, advance 4..5, turn, restore x4 from 96, turnback 4, restore x3 from 64, turnback 3, restore x2 from 32, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
-//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 32, advance 2..3, snapshot x3 at 64, advance 3..4, snapshot x4 at 96, advance 4..5, turn, restore x4 from 96, youturn 4, restore x3 from 64, youturn 3, restore x2 from 32, youturn 2, restore x1 from 0, youturn 1, restore x0 from the start, youturn 0, done
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, youturn 2, restore x1 from 0, youturn 1, restore x0 from the start, youturn 0, done
 //

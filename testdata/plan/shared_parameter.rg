@@ -22,7 +22,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64) -> f64[100] {
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at shared_parameter.rg:5, 8 kB
 //   at the peak: arrays and controllers, 3.69 kB
-//   a loop that treats elements alike runs in tiles of 50 of them
+//   a loop that treats elements alike is interchanged: tiles of 50 of them
 //     loop at shared_parameter.rg:5: 10 steps: 10 records of 800 bytes, each step run once (keep all)
 //       a state 400 bytes, a record 800 bytes, pool 8 kB (8000 bytes)
 //       10 forward steps (1.00 per step, the program's own loop included), 0 states held

@@ -24,7 +24,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop.rg:8, 8 kB
 //   at the peak: arrays and controllers, 3.69 kB
-//   a loop that treats elements alike runs in tiles of 50 of them
+//   a loop that treats elements alike is interchanged: tiles of 50 of them
 //     loop at tanh_loop.rg:8: 10 steps: 10 records of 800 bytes, each step run once (keep all)
 //       a state 400 bytes, a record 800 bytes, pool 8 kB (8000 bytes)
 //       10 forward steps (1.00 per step, the program's own loop included), 0 states held
@@ -66,5 +66,5 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //     20 forward steps (2.00 per step, the program's own loop included), 9 states held
 //     f64[100] (state, 800 bytes): held of some steps: the others run up to it again; of every step it is 8 kB; read at tanh_loop.rg:13
 //     f64[100] (fma at tanh_loop.rg:14, 800 bytes): computed again from the state: nothing is recorded; of every step it is 8 kB; read at tanh_loop.rg:14
-//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 800, advance 2..3, snapshot x3 at 1600, advance 3..4, snapshot x4 at 2400, advance 4..5, snapshot x5 at 3200, advance 5..6, snapshot x6 at 4000, advance 6..7, snapshot x7 at 4800, advance 7..8, snapshot x8 at 5600, advance 8..9, snapshot x9 at 6400, advance 9..10, turn, restore x9 from 6400, turnback 9, restore x8 from 5600, turnback 8, restore x7 from 4800, turnback 7, restore x6 from 4000, turnback 6, restore x5 from 3200, turnback 5, restore x4 from 2400, turnback 4, restore x3 from 1600, turnback 3, restore x2 from 800, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 800, advance 2..3, snapshot x3 at 1600, advance 3..4, snapshot x4 at 2400, advance 4..5, snapshot x5 at 3200, advance 5..6, snapshot x6 at 4000, advance 6..7, snapshot x7 at 4800, advance 7..8, snapshot x8 at 5600, advance 8..9, snapshot x9 at 6400, advance 9..10, turn, restore x9 from 6400, youturn 9, restore x8 from 5600, youturn 8, restore x7 from 4800, youturn 7, restore x6 from 4000, youturn 6, restore x5 from 3200, youturn 5, restore x4 from 2400, youturn 4, restore x3 from 1600, youturn 3, restore x2 from 800, youturn 2, restore x1 from 0, youturn 1, restore x0 from the start, youturn 0, done
 //

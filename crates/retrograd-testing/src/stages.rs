@@ -136,7 +136,7 @@ fn in_words(action: Action) -> String {
         Action::Restore { at: None, step } => format!("restore x{step} from the start"),
         Action::Tape { from, to, at, choice } => format!("tape {from}..{to} at {at} by {choice}"),
         Action::Reverse { from, to, at, choice } => format!("reverse {from}..{to} at {at} by {choice}"),
-        Action::Youturn { step } => format!("turnback {step}"),
+        Action::Youturn { step } => format!("youturn {step}"),
         Action::Turn => "turn".into(),
         Action::Spill { at, step } => format!("spill {step} at {at}"),
         Action::Fetch { at, step } => format!("fetch {step} at {at}"),

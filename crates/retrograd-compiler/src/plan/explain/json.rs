@@ -27,7 +27,7 @@ impl Plan {
             ("residuals", list(self.residuals().iter().map(residual_json))),
             ("tiles", list(self.tiles.iter().map(usize::to_string))),
             ("strips", list(self.strips.iter().map(usize::to_string))),
-            ("unnested", list(self.coalesced.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
+            ("coalesced", list(self.coalesced.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
             ("logs", list(self.logs.iter().map(log_json))),
             (
                 "effort",
@@ -55,9 +55,9 @@ fn log_json(log: &Logged) -> String {
 fn loop_json(report: &LoopReport) -> String {
     let number = |number: Option<u128>| number.map_or("null".into(), |number| number.to_string());
     let sweep = match report.sweep {
-        Sweep::Split => "paired",
+        Sweep::Split => "split",
         Sweep::Online => "online",
-        Sweep::Joint => "alone",
+        Sweep::Joint => "joint",
     };
     let counts = |count: fn(&retrograd_schedule::Counts) -> u128| number(report.counts.as_ref().map(count));
     object(&[
@@ -72,7 +72,7 @@ fn loop_json(report: &LoopReport) -> String {
         ("forward_steps", counts(|counts| counts.forward_steps())),
         ("advances", counts(|counts| counts.advances)),
         ("taped", counts(|counts| counts.taped)),
-        ("turnbacks", counts(|counts| counts.youturns)),
+        ("youturns", counts(|counts| counts.youturns)),
         ("snapshots", counts(|counts| counts.snapshots)),
         ("spills", counts(|counts| counts.spills)),
         ("snapshots_most", number(report.usage.map(|usage| u128::from(usage.states)))),

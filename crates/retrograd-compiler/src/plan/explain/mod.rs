@@ -79,13 +79,13 @@ impl fmt::Display for Plan {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;
         }
         for [outer, inner] in &self.coalesced {
-            writeln!(f, "  a loop of {outer} steps with one of {inner} inside runs as one of {}", outer * inner)?;
+            writeln!(f, "  a loop of {outer} steps and one of {inner} inside are coalesced into one of {}", outer * inner)?;
         }
         for log in &self.logs {
             let (rows, bytes) = (with_commas(log.rows), bytes_in_words(log.bytes));
             writeln!(
                 f,
-                "  the loop at {} keeps a log of what its steps overwrite, and puts it back: {rows} rows, {bytes}",
+                "  the loop at {} keeps an undo log of what its steps overwrite: {rows} rows, {bytes}",
                 log.pos
             )?;
         }
@@ -94,7 +94,7 @@ impl fmt::Display for Plan {
             writeln!(f, "  the steps of a map are shared by {threads} threads, each with {bytes} of its own")?;
         }
         for tile in &self.tiles {
-            writeln!(f, "  a loop that treats elements alike runs in tiles of {tile} of them")?;
+            writeln!(f, "  a loop that treats elements alike is interchanged: tiles of {tile} of them")?;
         }
         for tile in &self.strips {
             writeln!(f, "  code outside of loops runs in tiles of {tile} rows of its arrays")?;

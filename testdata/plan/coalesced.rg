@@ -25,14 +25,14 @@ fn inner(%j: i64, %s: f64[640], %w: f64[640]) -> f64[640] {
 // plan by `auto`: peak 76.95 kB (76952 bytes)
 // budget 82 kB (82000 bytes)
 // work 2.461 times the least without a budget, 24.7 % above the bound for this memory
-//   at the peak: states and records of the loop at unnested.rg:6, 40.96 kB
+//   at the peak: states and records of the loop at coalesced.rg:6, 40.96 kB
 //   at the peak: arrays and controllers, 35.99 kB
-//   a loop of 20 steps with one of 10 inside runs as one of 200
-//   loop at unnested.rg:6: 200 steps: 8 snapshots of 5.12 kB, each step run at most 4 times (revolve with 9 slots)
+//   a loop of 20 steps and one of 10 inside are coalesced into one of 200
+//   loop at coalesced.rg:6: 200 steps: 8 snapshots of 5.12 kB, each step run at most 4 times (revolve with 9 slots)
 //     a state 5.12 kB, no records, pool 40.96 kB (40960 bytes)
 //     737 forward steps (3.69 per step, the program's own loop included), 145 states held
-//     f64[640] (if at unnested.rg:13, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:17
-//     f64[640] (select at unnested.rg:20, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:20
-//     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:19
-//     f64[640] (cos at unnested.rg:18, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:18
+//     f64[640] (if at coalesced.rg:13, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at coalesced.rg:17
+//     f64[640] (select at coalesced.rg:20, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at coalesced.rg:20
+//     f64[640] (rsqrt at coalesced.rg:19, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at coalesced.rg:19
+//     f64[640] (cos at coalesced.rg:18, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at coalesced.rg:18
 //

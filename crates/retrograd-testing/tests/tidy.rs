@@ -42,7 +42,6 @@ const WORDS: [&str; 15] = [
     "shared",
 ];
 
-/// The rewrite of common subexpressions is called by its name.
 const ALLOWED: [&str; 1] = ["crates/retrograd-compiler/src/opt/common.rs"];
 
 const LINES: usize = 1000;

@@ -182,7 +182,7 @@ enum Key {
     /// The index of a loop.
     Index,
     /// This step's row of a stream.
-    OpDef(u32),
+    Row(u32),
     /// A carry, by its number and what a step makes of it.
     Carry(u32, u32),
     /// The results of a body over fresh parameters.
@@ -227,7 +227,7 @@ impl<'p> Numbers<'p> {
         };
         params.extend(carries);
         params.extend(&walk.invariants);
-        params.extend(walk.streams.iter().map(|stream| self.of(Key::OpDef(*stream))));
+        params.extend(walk.streams.iter().map(|stream| self.of(Key::Row(*stream))));
         let results = self.function(walk.body, &params);
         carries
             .iter()

@@ -41,7 +41,7 @@ struct SavedInst {
 /// Attributes, each by its number in the row, which names them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum SavedOp {
-    OpDef(u32, Vec<(u8, Attr)>),
+    Def(u32, Vec<(u8, Attr)>),
     If(IfOp),
     For(ForOp),
     While(WhileOp),
@@ -78,7 +78,7 @@ impl From<&Program> for SavedProgram {
                         def.attrs.iter().position(|known| *known == name).expect("a def names its attributes")
                     };
                     let attrs = attrs.iter().map(|(name, attr)| (number(name) as u8, attr.clone())).collect();
-                    SavedOp::OpDef(names.number(def.name), attrs)
+                    SavedOp::Def(names.number(def.name), attrs)
                 }
                 Op::If(op) => SavedOp::If(op.clone()),
                 Op::For(op) => SavedOp::For(op.clone()),
@@ -113,7 +113,7 @@ impl TryFrom<SavedProgram> for Program {
         };
         let inst = |inst: SavedInst| {
             let op = match inst.op {
-                SavedOp::OpDef(number, attrs) => {
+                SavedOp::Def(number, attrs) => {
                     let row = rows.get(number as usize).copied().flatten().ok_or_else(|| unknown(number))?;
                     let mut known = Attrs::none();
                     for (number, attr) in attrs {

@@ -23,7 +23,7 @@ const NEST_ROWS: usize = 1024;
 #[derive(Clone, Debug)]
 pub(super) enum Raw {
     /// A row that is not a view or a write.
-    OpDef(OpItem),
+    Op(OpItem),
     /// A view computed into memory.
     Copy {
         /// The copy.
@@ -187,8 +187,8 @@ impl Group<'_> {
     /// Elements of the nest that a row would open; none for a literal that it may read.
     fn opens(&self, raw: &Raw) -> Option<usize> {
         match raw {
-            Raw::OpDef(item) if self.open.is_none() && item.def.lowering == Lowering::Constant => Some(0),
-            Raw::OpDef(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
+            Raw::Op(item) if self.open.is_none() && item.def.lowering == Lowering::Constant => Some(0),
+            Raw::Op(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
                 let elementwise = matches!(
                     item.def.lowering,
                     Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Pick(_)
@@ -197,7 +197,7 @@ impl Group<'_> {
                 (elementwise || reduces)
                     .then(|| self.placed.ty(item.args.first().map_or(item.result, |arg| *arg)).elements())
             }
-            Raw::OpDef(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
+            Raw::Op(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
         }
     }
 
@@ -243,7 +243,7 @@ impl Group<'_> {
     /// Whether raw code can end the run by a check.
     fn checks(&self, raw: &Raw) -> bool {
         match raw {
-            Raw::OpDef(item) => self.placed.failures.contains_key(&item.result),
+            Raw::Op(item) => self.placed.failures.contains_key(&item.result),
             Raw::Node(node) => node.any_row(&mut |item| self.placed.failures.contains_key(&item.result)),
             Raw::Copy { .. } | Raw::Write { .. } => false,
         }
@@ -252,7 +252,7 @@ impl Group<'_> {
     /// Whether raw code can end the run, or may never end.
     fn can_fault(&self, raw: &Raw) -> bool {
         match raw {
-            Raw::OpDef(item) => self.placed.can_fault(item),
+            Raw::Op(item) => self.placed.can_fault(item),
             Raw::Write { index, .. } => index.is_some(),
             Raw::Node(Node::Clamp { .. } | Node::Probe { .. }) => true,
             Raw::Node(Node::If(_) | Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_)) => true,
@@ -264,7 +264,7 @@ impl Group<'_> {
 
     fn joins_or_precedes(&self, raws: &VecDeque<Raw>, k: usize) -> bool {
         match &raws[k] {
-            Raw::OpDef(item) => self.row_fits(item),
+            Raw::Op(item) => self.row_fits(item),
             Raw::Copy { result, source } => {
                 let shape = &self.placed.ty(*result).shape;
                 self.joins(shape, &[*source]) || self.joins_components(shape, &[*source])
@@ -308,7 +308,7 @@ impl Group<'_> {
         let mut ready = true;
         let mut look = |value: Val| ready &= self.available(value);
         match raw {
-            Raw::OpDef(item) => item.args.iter().for_each(|v| look(*v)),
+            Raw::Op(item) => item.args.iter().for_each(|v| look(*v)),
             Raw::Copy { source, .. } => look(*source),
             // Of two writes to one array neither waits for the other.
             Raw::Write { .. } => return false,
@@ -508,7 +508,7 @@ impl Group<'_> {
 
     fn take(&mut self, raw: Raw) {
         match raw {
-            Raw::OpDef(item) => self.take_row(item),
+            Raw::Op(item) => self.take_row(item),
             Raw::Copy { result, source } => {
                 let shape = self.placed.ty(result).shape.clone();
                 self.open_for(&shape, &[source]).nest.outputs.push(NestOutput::Store { value: result, source });
@@ -707,7 +707,7 @@ fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val>
             let most = 2 * placed.ty(*source).elements() >= placed.ty(*base).elements();
             (most && carries.contains(&(*base, *value)) || placed.rewritten.contains_key(value)).then_some(*value)
         }
-        Raw::OpDef(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
+        Raw::Op(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
     });
     turned.collect()
 }
@@ -740,7 +740,7 @@ pub(crate) fn collapses(access: &Access, shape: &[usize], axes: &[usize]) -> boo
 /// Tells all that raw code reads; of what is reached at run-time places, not where.
 pub(super) fn reads(raw: &Raw, tell: &mut impl FnMut(Val)) {
     match raw {
-        Raw::OpDef(item) => item.args.iter().for_each(|v| tell(*v)),
+        Raw::Op(item) => item.args.iter().for_each(|v| tell(*v)),
         Raw::Copy { source, .. } => tell(*source),
         Raw::Write { base, source, index, .. } => {
             tell(*base);
@@ -754,7 +754,7 @@ pub(super) fn reads(raw: &Raw, tell: &mut impl FnMut(Val)) {
 /// What a raw defines.
 pub(super) fn results(raw: &Raw) -> Vec<Val> {
     match raw {
-        Raw::OpDef(item) => vec![item.result],
+        Raw::Op(item) => vec![item.result],
         Raw::Copy { result, .. } => vec![*result],
         Raw::Write { value, .. } => vec![*value],
         Raw::Node(node) => node.results(),

@@ -345,7 +345,7 @@ impl Uses {
         runs.iter().flat_map(|run| &run.links).for_each(|link| tell(link.source, 1, 0, &mut read));
         let last = runs.iter().map(|run| run.last().at).max().unwrap_or(0);
         for raw in raws[..last].iter().rev() {
-            let Raw::OpDef(item) = raw else { continue };
+            let Raw::Op(item) = raw else { continue };
             let Some((times, copies, work)) = read.get(&item.result).copied() else { continue };
             let work = if copies > 1 { work + item.def.cost } else { 0 };
             let can_move = item.def.lowering.is_elementwise() && !placed.can_fault(item);
@@ -381,7 +381,7 @@ impl Uses {
                 });
                 takes
             }
-            Raw::OpDef(_) | Raw::Copy { .. } => false,
+            Raw::Op(_) | Raw::Copy { .. } => false,
         };
         let gone: BTreeSet<usize> = links().map(|link| link.at).collect();
         let base = merge.onto == Onto::Base && merge.runs.iter().any(|run| roots.contains(&run.base()));
@@ -552,7 +552,7 @@ impl Sums<'_> {
     fn row(&mut self, item: OpItem, cells: &Cells) -> Val {
         let dtype: DType = self.placed.ty(item.result).dtype;
         let result = self.placed.define(Type::new(dtype, cells.extent.clone()));
-        self.raws.push(Raw::OpDef(OpItem { result, ..item }));
+        self.raws.push(Raw::Op(OpItem { result, ..item }));
         result
     }
 

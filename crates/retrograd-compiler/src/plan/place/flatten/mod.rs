@@ -358,7 +358,7 @@ impl<'p> Flatten<'p> {
             self.bound_row(result, def, &args);
         }
         if def.lowering != Lowering::Constant || self.placed.is_scalar(result) {
-            scope.raws.push(Raw::OpDef(OpItem { def, attrs, args, result, pos: pos.clone() }));
+            scope.raws.push(Raw::Op(OpItem { def, attrs, args, result, pos: pos.clone() }));
         }
         result
     }

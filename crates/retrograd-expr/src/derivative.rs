@@ -11,7 +11,7 @@ use crate::tidy;
 
 /// The derivative of an expression by a variable that is a number.
 ///
-/// Numbers are folded; [`simplify`](crate::simplify) does more. A variable inside of `sum`, `dot` and their like may be
+/// Numbers are folded; [`simplify`](fn@crate::simplify) does more. A variable inside of `sum`, `dot` and their like may be
 /// an array, by which there is no such derivative: that is refused, and [`gradient`](crate::gradient) gives it for
 /// bindings. [`diff_by_number`] is told that it is a number.
 ///

@@ -44,7 +44,7 @@ const CAREFUL: &[&str] = &[
     "a power of exp, backwards",
 ];
 
-/// The Program with less elementwise work, by the laws of [`simplify`](crate::simplify) where their conditions hold.
+/// The Program with less elementwise work, by the laws of [`simplify`](fn@crate::simplify) where their conditions hold.
 ///
 /// Inputs and what loops carry are taken for finite numbers. Values change within rounding, as long as no result on the
 /// way leaves the range of floats; what is not defined stays so: `x/x` becomes 1 only where x is known not to be 0.

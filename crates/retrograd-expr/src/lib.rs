@@ -23,7 +23,7 @@
 //! | derivatives | `diff(f, x)`, `diff(f, x, order)`, `grad(f)`, `grad(f, x, y)`, `stop_gradient(f)` |
 //! | names | `pi`, `e`, `inf`; before a formula `let a = …;` and `f(x) = …;` |
 //!
-//! Variables are real numbers or arrays of them, which broadcast; the bindings say which. [`diff`] and [`simplify`]
+//! Variables are real numbers or arrays of them, which broadcast; the bindings say which. [`diff`] and [`simplify`](fn@simplify)
 //! take them as numbers. An expression is a Program ([`Expr::program`]), so that whatever takes one takes it; values
 //! and derivatives for bindings are computed by the same compiler as everything else. Symbolic derivatives ([`diff`])
 //! are expressions again.

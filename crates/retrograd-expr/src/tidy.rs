@@ -2,7 +2,7 @@
 //! derivatives.
 //!
 //! `0 * x` becomes 0 here whatever x is, since the terms of a derivative that are left out are zero wherever the
-//! function is defined. Expressions of the user are simplified by [`simplify`](crate::simplify), which asks first.
+//! function is defined. Expressions of the user are simplified by [`simplify`](fn@crate::simplify), which asks first.
 
 use crate::expr::{Expr, Op};
 use crate::function::Function;

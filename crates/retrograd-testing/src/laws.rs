@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use retrograd_compiler::ir::{Array, CustomRule, DType, Data, Error, ErrorKind, FuncId, Op, Program, Type, verify};
 use retrograd_compiler::lower::lower;
 use retrograd_compiler::opt::{Arithmetic, PASSES, contract, fix, freeze, join, simplify, unroll};
-use retrograd_compiler::plan::place::Grain;
+use retrograd_compiler::plan::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Rematerialise, Revolve};
 use retrograd_compiler::plan::{
     Decision, Facts, Fate, Logged, LoopDecision, Plan, Rematerialised, Request, Search, Spill, Strategy, Tiling, plan,

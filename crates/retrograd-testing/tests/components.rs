@@ -6,7 +6,7 @@ use std::sync::Arc;
 use retrograd_compiler::ir::{Array, Program, Scalar, verify};
 use retrograd_compiler::lower::{kernel::Stmt, lower};
 use retrograd_compiler::opt::{freeze, simplify};
-use retrograd_compiler::plan::place::Node;
+use retrograd_compiler::plan::memory::Node;
 use retrograd_compiler::plan::strategy::RecomputeAll;
 use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::native::Native;

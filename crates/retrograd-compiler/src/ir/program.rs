@@ -256,6 +256,12 @@ impl Function {
 }
 
 impl Inst {
+    /// What it is, and the user's line.
+    pub fn origin(&self) -> String {
+        let name = self.op.name();
+        if self.pos.is_known() { format!("{name} at {}", self.pos) } else { name.into() }
+    }
+
     /// Whether it has an effect, given which bodies have. The functions of a custom rule do not run where the call
     /// does.
     pub fn has_effect(&self, of_body: impl FnMut(FuncId) -> bool) -> bool {

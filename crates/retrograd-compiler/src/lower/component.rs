@@ -4,7 +4,7 @@ use super::KernelBuilder;
 use super::kernel::{Reg, RegType, Stmt};
 use crate::ir::{Reduction, Type};
 use crate::ops::{SUM_LANES, sum_axes};
-use crate::plan::place::{Nest, OpItem};
+use crate::plan::memory::{Nest, OpItem};
 
 impl KernelBuilder<'_> {
     /// One component of a reduction over components of its operand.

@@ -8,7 +8,7 @@ use super::nest::{Axis, loops};
 use super::reduce::Indices;
 use crate::ir::{Attrs, Reduction, Scalar, Type};
 use crate::ops::{DotAxes, DotOrder, PRODUCTS, Products};
-use crate::plan::place::{Access, Call, Onto, Val};
+use crate::plan::memory::{Access, Call, Onto, Val};
 
 /// Multiplications of a contraction that can be stopped on its way.
 const LONG: usize = 1 << 24;

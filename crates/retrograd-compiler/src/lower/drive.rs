@@ -3,7 +3,8 @@
 use super::kernel::{ActionCode, Address, OnDisk, Order, Reg, RegType, Stmt};
 use super::{Carry, KernelBuilder, TapeRows, at};
 use crate::ir::{DType, Scalar};
-use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
+use crate::plan::memory::{Drive, Step, Trajectory, TrajectoryId, Val, While};
+use crate::plan::row_layout;
 use retrograd_schedule::{RUNS, STACK, Sweep, online};
 
 /// Registers of an action: kind, from, to, place, choice.

@@ -9,7 +9,7 @@ use super::KernelBuilder;
 use super::kernel::{Address, Reg, RegType, Stmt};
 use super::nest::{Axis, up};
 use crate::ir::{DType, Reduction, Scalar};
-use crate::plan::place::{Access, Nest, NestOutput, Val};
+use crate::plan::memory::{Access, Nest, NestOutput, Val};
 
 /// One component of a sum along the lanes, of one row.
 struct Sum {

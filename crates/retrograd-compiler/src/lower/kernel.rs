@@ -7,7 +7,7 @@
 //! what each op means.
 
 use crate::ir::{DType, Reduction, Scalar};
-pub use crate::plan::place::{Order, Probe};
+pub use crate::plan::memory::{Order, Probe};
 
 /// A register: a mutable variable of fixed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -23,7 +23,7 @@ mod unroll_and_jam;
 use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Error, LaneFunction, Lowering, Scalar, Type};
-use crate::plan::place::{
+use crate::plan::memory::{
     Access, Block, Branch, Buffer, Call, Carried, Loop, Node, Onto, OpItem, Placed, RowPlace, RowTime, Step, StepEnd,
     Storage, Val, While,
 };
@@ -32,7 +32,7 @@ use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stm
 
 use progress::Reporting;
 
-pub use crate::plan::place::Fault;
+pub use crate::plan::memory::Fault;
 pub use count::{COUNTS, counting};
 pub use outlined::Registers;
 

@@ -5,7 +5,7 @@ use super::horizontal::RowsAtOnce;
 use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
 use super::unroll_and_jam::Jammed;
 use crate::ir::{DType, Lowering, Reduction, Scalar};
-use crate::plan::place::{Access, Index, Nest, NestOutput, OpItem, Val};
+use crate::plan::memory::{Access, Index, Nest, NestOutput, OpItem, Val};
 
 /// One loop of a nest: its extent, and the axis whose stride its index steps by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

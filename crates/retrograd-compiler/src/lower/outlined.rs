@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::kernel::{Address, Mention, Order, Part, Reg, Stmt};
 use super::{KernelBuilder, at};
 use crate::ir::{DType, Scalar};
-use crate::plan::place::{Frame, FrameId, Node, Parts, Slot, Step};
+use crate::plan::memory::{Frame, FrameId, Node, Parts, Slot, Step};
 
 impl KernelBuilder<'_> {
     /// A block part by part: what crosses between them goes through the frame.

@@ -5,7 +5,7 @@ use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
 use super::nest::Axis;
 use crate::ir::{Reduction, Scalar};
 use crate::ops::sum_axes;
-use crate::plan::place::{Access, Val};
+use crate::plan::memory::{Access, Val};
 
 /// Index registers, each with the axis whose stride it steps by.
 pub(super) type Indices = Vec<(Reg, usize)>;

@@ -6,7 +6,7 @@ use super::kernel::{Order, Reg, RegType, Stmt};
 use super::nest::Axis;
 use super::reduce::Indices;
 use crate::ir::{DType, Reduction, Scalar, Scan};
-use crate::plan::place::{Access, Val};
+use crate::plan::memory::{Access, Val};
 
 impl KernelBuilder<'_> {
     /// One walk for every scan along the axis.

@@ -1,7 +1,7 @@
 //! Random Programs: well typed, with nested loops, branches, writes in place, streams and adjoints of loops; numbers
 //! stay tame.
 //!
-//! Every number is bounded by construction ([`Slot::most`]), and every index is in range, so that runs neither overflow
+//! Every number is bounded by construction (`most` of a `Slot`), and every index is in range, so that runs neither overflow
 //! nor fault.
 
 mod arrays;

@@ -22,7 +22,7 @@ const RANK: usize = 6;
 const POINTS: u64 = 8;
 
 /// Op by op, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which
-/// [`checked`](super::checked) adds.
+/// [`checked`](fn@super::checked) adds.
 fn drawables() -> &'static [Vec<Drawable>] {
     static TABLE: OnceLock<Vec<Vec<Drawable>>> = OnceLock::new();
     TABLE.get_or_init(|| {

@@ -1,18 +1,18 @@
 //! Whether a decision fits its Program: everything that `place`, the controllers and the layout of pools rely on. The
-//! walk is that of `place/flatten`, over every function that it copies into place, and counts what it will copy.
+//! walk is that of `memory/flatten`, over every function that it copies into place, and counts what it will copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{recipe, unsound};
 use crate::ir::{Error, FuncId, Function, Inst, MAX_INSTS, Op, Program, Type, UnwindOp, too_long};
-use crate::plan::cut::Forward;
-use crate::plan::facts::{defined_before, known_steps};
-use crate::plan::pair::{Pair, pairs};
-use crate::plan::place::row_layout;
-use crate::plan::split::{Split, split};
-use crate::plan::split_branches::BranchSplit;
-use crate::plan::straight::shares_factors;
-use crate::plan::{Decision, LoopDecision, Rematerialised, Way};
+use crate::plan::analysis::layout::row_layout;
+use crate::plan::analysis::pair::{Pair, pairs};
+use crate::plan::decision::{Decision, LoopDecision, Rematerialised, Way};
+use crate::plan::search::cut::Forward;
+use crate::plan::search::facts::{defined_before, known_steps};
+use crate::plan::search::straight::shares_factors;
+use crate::plan::transform::split::{Split, split};
+use crate::plan::transform::split_branches::BranchSplit;
 use retrograd_schedule::{Blocks, Schedule, Sweep};
 
 /// Slots of a schedule at most: its controller has a word for each.

@@ -14,10 +14,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::place::{Grain, Placed, place};
-use super::split_branches::branch_split;
-use super::{Decision, LoopDecision, Plan, Rematerialised, SimdTarget, check_supported};
 use crate::ir::{Error, ErrorKind, FuncId, Pos, Program, verify};
+use crate::plan::analysis::grain::{Grain, MOST_THREADS};
+use crate::plan::analysis::work::SimdTarget;
+use crate::plan::decision::{Decision, LoopDecision, Rematerialised};
+use crate::plan::memory::{Placed, place};
+use crate::plan::search::{Plan, check_supported};
+use crate::plan::transform::split_branches::branch_split;
 pub(super) use check::check;
 use saved::SavedProgram;
 
@@ -103,9 +106,6 @@ impl Decided {
         Ok(place(&branch_split, &decision, *grain))
     }
 }
-
-/// Threads that may share the steps of a map, at most.
-pub const MOST_THREADS: usize = 4096;
 
 fn check_grain(grain: &Grain) -> Result<(), Error> {
     let is_sound =

@@ -1,8 +1,9 @@
 //! Predicted work against memory, from the least budget to none.
 
-use super::{bytes_in_words, json};
-use crate::ir::{Error, ErrorKind, Program};
-use crate::plan::{Plan, Request, plan};
+use super::json;
+use crate::ir::{Error, ErrorKind};
+use crate::plan::analysis::bytes::bytes_in_words;
+use crate::plan::search::Plan;
 
 /// A plan at one budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +27,11 @@ pub struct Curve {
 const POINTS: u32 = 18;
 
 impl Curve {
-    /// Plans a Program at many budgets, and at the one that was asked for.
-    pub fn new(program: &Program, chosen: &Plan, request: &Request) -> Result<Curve, Error> {
-        let at = |budget: Option<u64>| plan(program, &Request { budget, ..request.clone() });
+    /// Plans at many budgets, and the one that was asked for.
+    pub(in crate::plan) fn through(
+        chosen: &Plan,
+        at: impl Fn(Option<u64>) -> Result<Plan, Error>,
+    ) -> Result<Curve, Error> {
         let free = at(None)?;
         let least = match at(Some(0)) {
             Ok(plan) => plan.bytes_peak,

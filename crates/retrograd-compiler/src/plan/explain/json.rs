@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::{CurvePoint, LoopReport, ResidualReport};
-use crate::plan::{Logged, Plan};
+use crate::plan::search::Plan;
+use crate::plan::transform::undo::Logged;
 use retrograd_schedule::Sweep;
 
 impl Plan {

@@ -10,10 +10,12 @@ use std::fmt;
 pub use curve::{Curve, CurvePoint};
 pub use report::{LoopReport, ResidualReport, Usage};
 
-use super::facts::UNKNOWN_STEPS;
-use super::fit::{BYTES_WITHOUT_BUDGET, SLOTS_WITHOUT_BUDGET};
-use super::spill::LONGEST_ON_DISK;
-use super::{LoopFacts, Plan};
+use crate::plan::analysis::bytes::{bytes_in_words, exactly};
+use crate::plan::analysis::counts::UNKNOWN_STEPS;
+use crate::plan::search::Plan;
+use crate::plan::search::facts::LoopFacts;
+use crate::plan::search::fit::{BYTES_WITHOUT_BUDGET, SLOTS_WITHOUT_BUDGET};
+use crate::plan::search::spill::LONGEST_ON_DISK;
 use retrograd_schedule::Sweep;
 
 /// Seconds of a run that are worth a word.
@@ -21,23 +23,6 @@ const SECONDS_LEAST: f64 = 0.01;
 
 /// Lines that read a value which are named.
 const READERS: usize = 3;
-
-/// Bytes as people say them: `1.2 MB`, with kB = 1000.
-pub fn bytes_in_words(bytes: u64) -> String {
-    let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    match units.iter().find(|(size, _)| bytes >= *size) {
-        Some((size, unit)) => {
-            let number = format!("{:.2}", bytes as f64 / *size as f64);
-            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
-        }
-        None => format!("{bytes} bytes"),
-    }
-}
-
-/// Bytes in words, and to the byte where words round.
-pub(super) fn exactly(bytes: u64) -> String {
-    if bytes < 1000 { bytes_in_words(bytes) } else { format!("{} ({bytes} bytes)", bytes_in_words(bytes)) }
-}
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +64,11 @@ impl fmt::Display for Plan {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;
         }
         for [outer, inner] in &self.coalesced {
-            writeln!(f, "  a loop of {outer} steps and one of {inner} inside are coalesced into one of {}", outer * inner)?;
+            writeln!(
+                f,
+                "  a loop of {outer} steps and one of {inner} inside are coalesced into one of {}",
+                outer * inner
+            )?;
         }
         for log in &self.logs {
             let (rows, bytes) = (with_commas(log.rows), bytes_in_words(log.bytes));

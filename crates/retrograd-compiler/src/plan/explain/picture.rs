@@ -1,6 +1,8 @@
 //! The schedule of a loop as a picture: actions from left to right, steps from bottom to top.
 
-use crate::plan::{LoopFacts, Plan, Way};
+use crate::plan::decision::Way;
+use crate::plan::search::Plan;
+use crate::plan::search::facts::LoopFacts;
 use retrograd_schedule::{Action, next, start};
 
 /// Schedules of more actions than this are cut off.

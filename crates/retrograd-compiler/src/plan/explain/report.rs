@@ -1,11 +1,14 @@
 //! What there is to say about a plan, as data.
 
-use super::super::place::Buffer;
-use super::super::strategy::{Auto, Strategy};
-use super::super::work::SECOND;
-use super::super::{LoopFacts, Plan, Residual, Way};
-use super::{bytes_in_words, with_commas};
+use super::with_commas;
 use crate::ir::{Pos, Type};
+use crate::plan::analysis::bytes::bytes_in_words;
+use crate::plan::analysis::work::SECOND;
+use crate::plan::decision::Way;
+use crate::plan::memory::Buffer;
+use crate::plan::search::Plan;
+use crate::plan::search::facts::{LoopFacts, Residual};
+use crate::plan::search::strategy::{Auto, Strategy};
 use retrograd_schedule::{self as schedule, Action, Counts, Sweep, next, start};
 
 /// One loop and how it is reversed.
@@ -95,7 +98,7 @@ impl Plan {
     /// there is none, in the bytes that this plan takes.
     pub fn work_bound(&self) -> u128 {
         let bytes = self.budget.or(self.offered).unwrap_or(self.bytes_peak);
-        let (bound, work) = (super::super::bound::bound(&self.facts, bytes), self.decision.work);
+        let (bound, work) = (crate::plan::search::bound::bound(&self.facts, bytes), self.decision.work);
         debug_assert!(bound <= work, "the bound of all plans is {bound}, and this one does {work}");
         bound.min(work)
     }

@@ -30,7 +30,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "_bounds", "_growth", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_choice", "_boxes", "_weak", "_changes", "_bounds", "_growth", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -41,11 +41,15 @@ class Array:
         self._shadow = shadow
         self._parent = self._link = self._value = self._const = self._poison = self._cache = self._outer = self._symbol = None
         self._entangled = self._bounds = self._growth = None
+        self._choice = self._boxes = None  # of a root: what it may be; what may be this one
         self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
         self._version = 0  # of its handle, for what is read from it
         self._changes = 0
-        self._frame = current().frame
+        trace = current()
+        self._frame = trace.frame
+        if trace.undecided is not None:
+            trace.undecided.made.add(id(self))
 
     # What it is made of
 
@@ -107,16 +111,25 @@ class Array:
 
     def set(self, handle):
         """Becomes another value of the same type, in place: through views, and seen by all aliases."""
+        self.become(handle)
+        root = self.root()
+        if root._choice is not None or root._boxes:
+            from . import chosen
+
+            chosen.written(root)
+
+    def become(self, handle):
+        """The same without those that may be this one, or that this one may be."""
         self.check_writable()
         if self._parent is not None:
-            self._parent.set(self._link.write(current(), self._parent.handle(), handle))
+            self._parent.become(self._link.write(current(), self._parent.handle(), handle))
             return
         self.changes()
         self._value, self._const = handle, None
 
     def changes(self):
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
-        current().decide("an in-place change of an array")
+        current().decide("an in-place change of an array", self)
         current().claim(self)
         self._log()
         for other, loop in (self._entangled or {}).items():
@@ -124,7 +137,17 @@ class Array:
                 file, line = errors.here()
                 if loop is not None:
                     current().exchanged[id(other)] = (other, loop.note(), loop.known)
-                other.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
+                for root in (other, *other.related()):
+                    if root is not self and root._poison is None:
+                        root.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
+
+    def related(self):
+        """The roots whose memory this one shares where a condition holds."""
+        if self._choice is None and not self._boxes:
+            return []
+        from . import chosen
+
+        return chosen.related(self)
 
     def _log(self):
         """Every open body inside the one that made this root restores it when it is traced again."""

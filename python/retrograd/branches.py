@@ -6,10 +6,11 @@ import numpy as np
 
 from . import effects, errors, lists, tree, views
 from .array import Array, demand_all, entangle, kind_of_all, lift, traced
+from .chosen import Pieces
 from .control import UNSET, Control, dtype_of, is_data, is_traced, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, truth
 from .maybe import Maybe
 from .loose import kind_of_items
-from .oneof import OneOf, code, is_option, union
+from .oneof import OneOf, code, is_option, outlives, union
 from .trace import DTYPES, Frame, Retry, current
 
 
@@ -88,7 +89,7 @@ class Branch(Control):
             trace.derived.update({result: frozenset().union(*derived) for result in results})
         # What the branch changes has changed before it results in what may share memory with that.
         for root, result in zip(roots, results[len(join.sources) :]):
-            root.set(result)
+            root.become(result)
         for root, message in unknown.items():
             root.poison(message)
         made = join.boxes(results)
@@ -119,7 +120,7 @@ class Side:
     """One side of a branch at its end: what names are, arrays and contents that it changed; handles are of its own body."""
 
     def __init__(self, frame, ends):
-        self.raised = frame.raised
+        self.raised, self.frame = frame.raised, frame
         self.ends, self.values = ends, {}
         for name, value in ends.items() if not frame.raised else ():
             leaves, structure = tree.flatten(value)
@@ -137,6 +138,7 @@ class Join:
     def __init__(self, branch, then, other):
         self.branch, self.then, self.other = branch, then, other
         self.first, self.second, self.dtypes, self.sources = [], [], [], []
+        self.pieces = {}  # by the number of a result: which arrays it may be
 
     def add(self, handles, dtype):
         self.first.append(None if self.then.raised and None in handles else handles[0])
@@ -235,6 +237,9 @@ class Join:
                 self._differ(errors.ShapeError(f"`{shown(name)}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.branch.at(name)))
             if rounds(a, dtype_of(b)) or rounds(b, dtype_of(a)):
                 self._differ(errors.DTypeError(f"`{shown(name)}` is a Python float on one side of the branch and float32 on the other, so that its digits depend on the way taken; convert it", self.branch.at(name)))
+            pieces = self._pieces(a, first, b, second)
+            if pieces is not None:
+                self.pieces[len(self.sources)] = pieces
             later = a if first is LATER else b if second is LATER else None
             handles = [None if handle is LATER else handle for handle in (first, second)]
             places.append(Place(len(self.sources), later, self.branch.predicate, first is LATER))
@@ -242,7 +247,23 @@ class Join:
             self.second.append(handles[1])
             self.dtypes.append(joined_dtype(a, b))
             self.sources.append([leaf for leaf, handle in zip((a, b), handles) if handle is not None])
-        return lambda made: tree.unflatten(structure, [place.value(made) if isinstance(place, (Place, Option)) else place for place in places])
+        return lambda made: effects.joined(tree.unflatten(structure, [place.value(made) if isinstance(place, (Place, Option)) else place for place in places]))
+
+    def _pieces(self, a, first, b, second):
+        """Which arrays a result is one of, where it is known when it is which."""
+        alone = self.then.raised or self.other.raised
+        if not all(isinstance(item, Array) and not item._scalar for item in (a, b)) or LATER in (first, second) or None in (first, second) and not alone:
+            return None
+        return Pieces.of(self, a, b)
+
+    def condition(self, handle, side):
+        """Adds a condition of one side, which does not hold on the other; gives its number among the results."""
+        never = current().constant_at(current().frame.depth - 1, np.bool_(False))
+        self.first.append(handle if side is self.then else never)
+        self.second.append(never if side is self.then else handle)
+        self.dtypes.append("bool")
+        self.sources.append([False])
+        return len(self.sources) - 1
 
     def _one_of(self, a, first, b, second):
         """Adds an object that is one of several."""
@@ -280,7 +301,10 @@ class Join:
         raise error
 
     def boxes(self, results):
-        return result_boxes(results, self.sources)
+        boxes = result_boxes(results, self.sources, exact={number: pieces.exact for number, pieces in self.pieces.items()})
+        for number, pieces in self.pieces.items():
+            pieces.attach(boxes[number], boxes)
+        return boxes
 
 
 def _is_none(structure, leaves):
@@ -307,7 +331,7 @@ class Option:
 
 
 def _are_options(a, b):
-    return all(type(item) is OneOf or is_option(item) for item in (a, b))
+    return all((type(item) is OneOf or is_option(item)) and outlives(item) for item in (a, b))
 
 
 def _lifted(leaf):

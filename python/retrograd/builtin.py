@@ -1,5 +1,6 @@
 """Python's own functions of numbers on traced ones: `min`, `abs`, `sum`, `math.*`, `isinstance` and their like, as a table."""
 
+import itertools
 import math
 import operator
 
@@ -9,6 +10,7 @@ from . import errors, lists, masked, scalars, texts, tree
 from .array import Array, Either, demand, kind_of_all, lift
 from .branches import choose
 from .control import is_data, is_traced
+from .iterators import Walk, untraced
 from .oneof import OneOf
 from .ranges import backwards, cells, enumerated, make_range, zipped
 from .trace import current
@@ -21,7 +23,7 @@ def type_of(value):
     if type(value) is OneOf:
         return value.agreed(type, "the class")
     if not isinstance(value, Array):
-        return type(value)
+        return type(untraced(value))
     if not value._scalar:
         return np.ndarray
     if isinstance(value._weak, Either):
@@ -31,9 +33,9 @@ def type_of(value):
 
 def _isinstance(value, kinds):
     if type(value) is OneOf:
-        return value.agreed(lambda option: isinstance(option, kinds), "the class")
+        return value.each(lambda option: isinstance(option, kinds))
     if not isinstance(value, Array) or isinstance(value, kinds):
-        return isinstance(value, kinds)
+        return isinstance(untraced(value), kinds)
     if isinstance(value._weak, Either):
         found = [issubclass(kind, kinds) for kind in (_PYTHON[value.dtype.kind], value.dtype.type)]
         return found[0] if found[0] == found[1] else value._weak.refuse()
@@ -45,6 +47,8 @@ def _type(*args):
 
 
 def _hasattr(value, name):
+    if type(value) is OneOf:
+        return value.each(lambda option: hasattr(option, name))
     return hasattr(type_of(value), name) if isinstance(value, Array) else hasattr(value, name)
 
 
@@ -163,24 +167,26 @@ def _bool(*args):
 
 
 def _any(items):
-    result = False
-    for item in items:
+    result, steps = False, Walk(items)
+    for item in steps:
         if not is_traced(item):
             if bool(item):
                 return True if not is_traced(result) else np.logical_or(result, True)
             continue
         result = np.logical_or(result, _bool(item))
+        steps.may_end()
     return result
 
 
 def _all(items):
-    result = True
-    for item in items:
+    result, steps = True, Walk(items)
+    for item in steps:
         if not is_traced(item):
             if not bool(item):
                 return False if not is_traced(result) else np.logical_and(result, False)
             continue
         result = np.logical_and(result, _bool(item))
+        steps.may_end()
     return result
 
 
@@ -229,6 +235,16 @@ def _array(values):
     from . import functions
 
     return functions.array_of(values)
+
+
+def _from_iterator(items, dtype, count=-1):
+    """`np.fromiter`: an array of numbers of one type."""
+    from . import functions
+
+    values = list(items) if count < 0 else list(itertools.islice(items, count))
+    if len(values) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(values)} items.")
+    return functions.array_of(values, dtype=dtype)
 
 
 def _pow(base, exponent, modulus=None):
@@ -315,6 +331,7 @@ def _getattr(runtime):
 def table(runtime):
     """From each function to what it becomes; `runtime` reads attributes and stores them."""
     found = {
+        np.fromiter: _from_iterator,
         np.ndenumerate: lambda items: cells(items, items), np.ndindex: lambda *shape: cells(shape[0] if len(shape) == 1 else shape),
         range: make_range, reversed: backwards, zip: zipped, enumerate: enumerated, isinstance: _isinstance, type: _type, hasattr: _hasattr,
         min: _extreme(min, operator.lt), max: _extreme(max, operator.gt), sum: _sum, round: _round, any: _any, all: _all, sorted: _sorted,

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import math
 import os
 import sys
 import sysconfig
@@ -19,9 +20,10 @@ from . import array, builtin, draws, effects, errors, functions, lists, scipy, t
 from .array import Array
 from .control import is_traced
 from .effects import made
+from .iterators import adopted, moves
 from .loose import array_of as array_of_loose
 from .maybe import present
-from .oneof import OneOf
+from .oneof import OneOf, has_objects
 from .outside import Place
 from .ranges import Once
 from .rewrite import is_rewritten, rewrite
@@ -33,6 +35,7 @@ _MUTATORS = {
 }
 _CONTAINERS = (list, dict, set, bytearray, collections.deque)
 _LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_PLAIN = {Array, int, float, bool, np.ndarray, str, list, tuple, np.float64}
 SPECIAL = {}  # functions that are others in traced code: `runtime` fills it
 
 
@@ -48,22 +51,6 @@ def _seen(value):
     lists.settled(value)
     if isinstance(value, (*_CONTAINERS, frozenset)) and effects.owner(value) is None and current() is not None:
         current().outside.contents(value, f"a {type(value).__name__}")
-
-
-def _iterator(steps):
-    """An iterator moves on: one from outside of the present body would once, not once per step."""
-    trace = current()
-    trace.check_iterators([steps])
-    if effects.owner(steps) is trace.frame:
-        return
-    if effects.owner(steps) is None and not trace.in_body():
-        raise errors.Unsupported("iteration over an iterator that lives outside of the function: it would move on once, not at every call", errors.here())
-    for frame in reversed(trace.bodies()):
-        if frame is effects.owner(steps):
-            break
-        if frame.loop is not None and frame.loop.known is not None:
-            frame.loop.unroll(None)
-    raise errors.Unsupported("iteration over an iterator from outside in a loop or branch is not supported", errors.here())
 
 
 # Calls
@@ -86,14 +73,16 @@ _OF_NUMBERS = {sum, min, max, any, all, np.array}  # functions of sequences that
 def call(function, *args, **kwargs):
     """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
     kind = type(function)
-    if current().unsure:
-        current().check_iterators([*args, *kwargs.values()])
     if kind is OneOf:
         return function.each(lambda option: call(option, *args, **kwargs))
     if len(args) == 1 and (kind is types.BuiltinFunctionType or kind is type) and function in _METHODS:
+        if has_objects(args[0]):
+            return args[0].each(lambda option: call(function, option))
         method = _own_method(args[0], _METHODS[function])
         if method is not None:
             return call(method, args[0])
+    if args and (kind is types.BuiltinFunctionType or kind is type):
+        args = _gone_through(function, args)
     if kind in (types.BuiltinFunctionType, types.FunctionType, type, np.ufunc) or kind.__module__ == "numpy":
         try:
             special = SPECIAL.get(function)
@@ -103,7 +92,7 @@ def call(function, *args, **kwargs):
             if current().growing and (kind is not types.BuiltinFunctionType and kind is not type or function in _OF_NUMBERS):
                 args = tuple(map(array_of_loose, args))
             result = special(*map(present, args), **kwargs)
-            return made(result) if hasattr(type(result), "__next__") or isinstance(result, (list, Once)) else result
+            return made(result) if isinstance(result, (list, Once)) else adopted(result)
     if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
         return texts.formatted(function.__self__, args, kwargs)
     if kind is types.BuiltinFunctionType and type(function.__self__) is list:
@@ -125,7 +114,7 @@ def call(function, *args, **kwargs):
             return _library(function, args, kwargs) if chosen is None else call(chosen, *args, **kwargs)
         result = _entered(function, rewrite(function) or _unread(function), args, kwargs)
         # A generator was made just now, and moves on in this body.
-        return made(result) if function.__code__.co_flags & inspect.CO_GENERATOR else result
+        return adopted(result) if function.__code__.co_flags & inspect.CO_GENERATOR else result
     if kind is types.MethodType and isinstance(function.__self__, draws.GENERATORS):
         return draws.draw(function.__self__, function.__name__, args, kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
@@ -271,6 +260,9 @@ def _names_in(code):
 
 def _library(function, args, kwargs):
     """A function that is not read."""
+    chosen = next((k for k, value in enumerate(args) if has_objects(value)), None)
+    if chosen is not None and not isinstance(getattr(function, "__self__", None), _CONTAINERS):
+        return args[chosen].each(lambda option: call(function, *args[:chosen], option, *args[chosen + 1 :], **kwargs))
     if not isinstance(getattr(function, "__self__", None), _CONTAINERS) and getattr(function, "__module__", None) != f"{__package__}.runtime":
         args = tuple(map(present, args))
     owner = getattr(function, "__self__", None)
@@ -296,6 +288,7 @@ def _library(function, args, kwargs):
         return array.local(result)
     if function is copy.deepcopy:
         return _made_deep(result)
+    result = adopted(result)
     if not isinstance(result, _IMMUTABLE):
         # Nobody else refers to what was just made: `result`, and the argument of `getrefcount`.
         if sys.getrefcount(result) <= 2 or isinstance(function, type):
@@ -380,9 +373,7 @@ def _guard_call(function, args, kwargs):
 
 def _next(steps, *default):
     """`next(steps)`, with `__next__` of the user's classes read too."""
-    if isinstance(steps, Once):
-        raise errors.Unsupported("next() of a zip, an enumerate or a reversed array is not supported; use an index", errors.here())
-    _iterator(steps)
+    moves(steps)
     if not _steps_of(steps):
         return next(steps, *default)
     try:
@@ -391,6 +382,66 @@ def _next(steps, *default):
         if default:
             return default[0]
         raise
+
+
+def iterated(items):
+    """What a comprehension or an unrolled loop goes through."""
+    method = getattr(type(items), "__iter__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        items = call(method, items)
+    elif method is None and _own_method(items, "__getitem__") is not None:
+        items = adopted(_by_index(items))
+    if hasattr(type(items), "__next__"):
+        moves(items)
+    _seen(items)
+    return Stepping(items) if _steps_of(items) else items
+
+
+def _by_index(value):
+    """The steps over what has no iterator: its items until there is none."""
+    for k in itertools.count():
+        try:
+            item = call(type(value).__getitem__, value, k)
+        except IndexError:
+            return
+        yield item
+
+
+def _has_own_steps(value):
+    if type(value) in _PLAIN:
+        return False
+    found = _own_method(value, "__iter__") is not None or not hasattr(type(value), "__iter__") and _own_method(value, "__getitem__") is not None
+    return found and not hasattr(type(value), "_fields")
+
+
+def own_steps(value):
+    """The steps over an object of a user's class, which are read, for what is not read; any other value as it is."""
+    return iterated(value) if _has_own_steps(value) else value
+
+
+# What goes through an argument: all of them but the first so many.
+_THROUGH = {
+    **dict.fromkeys((list, tuple, set, frozenset, dict, sum, zip, enumerate, any, all, sorted, collections.deque, math.prod, math.fsum, np.fromiter), 0),
+    **dict.fromkeys((map, filter, functools.reduce), 1),
+    **{kind: 0 for kind in vars(itertools).values() if isinstance(kind, type)}, itertools.tee: 0, itertools.starmap: 1, itertools.takewhile: 1, itertools.dropwhile: 1, itertools.filterfalse: 1,
+}
+_THROUGH_METHODS = {
+    "extend", "extendleft", "join", "update", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint", "difference_update",
+    "intersection_update", "symmetric_difference_update", "fromkeys",
+}
+
+
+def _gone_through(function, args):
+    """The arguments of a function that is not read; of those that it goes through, the steps."""
+    if not any(map(_has_own_steps, args)):
+        return args
+    if function in (min, max):
+        return tuple(map(own_steps, args)) if len(args) == 1 else args
+    first = _THROUGH.get(function) if _hashable(function) else None
+    if isinstance(getattr(function, "__self__", None), (*_CONTAINERS, frozenset, str)) and function.__name__ in _THROUGH_METHODS:
+        first = 0
+    keyed = lambda value: function is dict and hasattr(type(value), "keys")
+    return args if first is None else (*args[:first], *(value if keyed(value) else own_steps(value) for value in args[first:]))
 
 
 def _iter(items, *sentinel):

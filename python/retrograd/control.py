@@ -75,7 +75,7 @@ class Note:
         self.unordered = set()  # by path and start: what is not row-major after a step
         self.by_value = {}  # by name: whether it is another object after a step
         self.lists, self.growth, self.still = {}, {}, set()  # by name: a list that grows, by how much, with items of what kind; those that do not
-        self.options = {}  # by path: the objects of which something that is carried is one
+        self.options = {}  # by path: the trace, and the objects of which something that is carried is one
         self.bounds = {}  # by path and start: how an integer of Python grows, as `bounds.found` says
 
 
@@ -93,9 +93,10 @@ def truth(condition, pos):
     return condition if condition.dtype.kind == "b" else condition != 0
 
 
-def result_boxes(results, sources, loop=None):
+def result_boxes(results, sources, loop=None, exact=None):
     """Boxes for results of control flow. Each may be one of its sources, at the end of a body: what two sources share, their boxes
-    may share too, and with what lives on outside."""
+    may share too, and with what lives on outside. `exact` are roots, by the number of a result, of which it is known when it is which."""
+    exact = exact or {}
     boxes, known = [], {}
     for result, source in zip(results, sources):
         alone = len(source) == 1 and isinstance(source[0], Array)
@@ -112,10 +113,11 @@ def result_boxes(results, sources, loop=None):
     roots = [reached(source) for source in sources]
     for k, box in enumerate(boxes):
         for root in roots[k]:
-            if root._frame.open and root._poison is None and not box._scalar:
+            if root._frame.open and root._poison is None and not box._scalar and root not in exact.get(k, ()):
                 entangle(box, root, loop)
         for j in range(k):
-            if boxes[j] is not box and any(root in roots[j] for root in roots[k]):
+            known = exact[k].keys() & exact[j].keys() if j in exact and k in exact else ()
+            if boxes[j] is not box and any(root in roots[j] and root not in known for root in roots[k]):
                 entangle(boxes[j], box, loop)
     return boxes
 
@@ -123,7 +125,7 @@ def result_boxes(results, sources, loop=None):
 def reached(sources):
     """The roots that arrays are, view, or may share memory with; by identity."""
     roots = [item.root() for item in sources if isinstance(item, Array) and not item._scalar]
-    return dict.fromkeys([*roots, *(other for root in roots for other in root._entangled or ())])
+    return dict.fromkeys([*roots, *(other for root in roots for other in (*(root._entangled or ()), *root.related()))])
 
 
 def lies_in_order(value):

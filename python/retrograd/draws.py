@@ -54,7 +54,7 @@ def same(sites, others):
 def draw(generator, name, args, kwargs):
     """`generator.name(*args, **kwargs)`."""
     trace, frame = current(), effects.owner(generator)
-    trace.decide("random numbers that are drawn")
+    trace.decide("random numbers that are drawn", None)
     if frame is None:
         raise errors.Unsupported(f"random numbers ({name}) of a generator from outside would be drawn once; pass them as an argument", errors.here())
     site = Site(generator, name, [_known(value, name) for value in args], {key: _known(value, name) for key, value in kwargs.items()})

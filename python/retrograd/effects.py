@@ -20,6 +20,8 @@ def made(value):
     trace = current()
     if trace is not None:
         trace.made[id(value)] = (value, trace.frame)
+        if trace.undecided is not None:
+            trace.undecided.made.add(id(value))
     return value
 
 
@@ -29,12 +31,21 @@ def owner(value):
     return known[1] if known is not None and known[0] is value else None
 
 
+def joined(value):
+    """Notes containers that control flow resulted in: what else holds them is not known."""
+    if isinstance(value, (*_CONTAINERS, tuple)):
+        current().joined[id(value)] = value
+        for item in value.values() if isinstance(value, dict) else value:
+            joined(item)
+    return value
+
+
 def change(value, name, pos=None):
     """Notes that an object changes now, before it does."""
     trace = current()
     if trace is None or isinstance(value, Array):
         return
-    trace.decide(f"a change of a {type(value).__name__}")
+    trace.decide(f"a change of a {type(value).__name__}", value)
     frame = owner(value)
     if frame is trace.frame:
         return
@@ -42,6 +53,9 @@ def change(value, name, pos=None):
     kind = type(value).__name__
     if frame is None:
         what = f"the {kind} `{name}`" if name else f"a {kind}"
+        if trace.joined.get(id(value)) is value:
+            message = f"a change of {what} that is one of several by a traced condition, or that a loop bound anew: what else holds it is not known; change a copy of it"
+            raise errors.Unsupported(message, pos)
         raise errors.Unsupported(
             f"a change of {what}, which lives outside of the function: it would happen once, not at every call; make it local, or return it", pos
         )

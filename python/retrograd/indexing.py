@@ -60,7 +60,7 @@ def store(array, index, value):
     window = parse(array, index)
     root, trace = array.root(), current()
     known = value if not isinstance(value, Array) else value.payload()
-    if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame:
+    if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame and not root._boxes:
         _check_shape(np.shape(known), window.shape)
         root.changes()
         target = array.own_payload()
@@ -107,7 +107,7 @@ def _place(array, index, picked, value):
     known = value if not isinstance(value, (Array, masked.Masked)) else value.payload() if isinstance(value, Array) else None
     root = array.root()
     if isinstance(picked, advanced.Pick):
-        if known is not None and array.payload() is not None and picked.known and root._frame is current().frame:
+        if known is not None and array.payload() is not None and picked.known and root._frame is current().frame and not root._boxes:
             root.changes()
             target = array.own_payload()
             try:

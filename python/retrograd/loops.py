@@ -15,15 +15,17 @@ import numpy as np
 
 from . import bounds, draws, effects, errors, lists, tree, views
 from .array import Array, demand_all, kind_of_all, lift, local, traced
+from .chosen import may_overlap
 from .control import UNSET, Control, dtype_of, is_data, is_traced, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
+from .iterators import Walk
 from .maybe import Maybe, like
 from .loose import Loose, kind_of_items
-from .oneof import OneOf, code, is_option, number_of, union
+from .oneof import OneOf, is_object, is_option, is_there, number_of, outlives, union
+from .ranges import UNKNOWN
 from .slots import Kept, Leaf, LooseList, Slot, is_carried
 from .trace import COPIES, EXCHANGES, Frame, Retry, current
 
 RETRACES = 30
-ITERATED = 1000  # steps of an iterator that a traced condition may end
 
 
 class Index:
@@ -53,42 +55,27 @@ class Steps(Control):
     """A loop over anything whose steps are not those of a loop of the Program: ordinary Python, unrolled."""
 
     def __init__(self, items, stops):
-        self.source, self.items, self.stops = items, iter(items), stops
+        self.items, self.stops = Walk(items), stops
         self.bound, self.rebinds = {}, False
-        self.finished = self.undecided = False
-        self.steps = 0
+        self.finished = False
 
     def again(self):
         if self.finished:
             return False
         try:
-            self.next = self._next() if self.undecided else next(self.items)
+            self.next = next(self.items)
         except StopIteration:
             return False
         current().copied(self)
         return True
-
-    def _next(self):
-        """What may be no step any more: the iterator must not do anything then that could be seen."""
-        trace, before = current(), current().undecided
-        self.steps += 1
-        if self.steps > ITERATED:
-            message = f"more than {ITERATED} steps of an iterator, in a loop that a traced condition ends; use a `while` loop, or one over a range or an array"
-            raise errors.Unsupported(message, errors.here())
-        trace.undecided = True
-        try:
-            return next(self.items)
-        finally:
-            trace.undecided = before
 
     def item(self):
         return self.next
 
     def done(self, scope):
         self.finished = self.stopped(scope)
-        if not self.undecided and any(is_traced(scope.get(name)) for name in self.stops):
-            self.undecided = True
-            current().open_iterators(self.source)
+        if any(is_traced(scope.get(name)) for name in self.stops):
+            self.items.may_end()
 
 
 class Loop(Control):
@@ -142,6 +129,11 @@ class Loop(Control):
         self.finished = self.next_step == self.known or self.stopped(scope)
         # Names are what the step made of them, also where it was traced again.
         self.rebinds, self.bound = False, {}
+
+    def taken(self):
+        """After the loop: how many steps it took, None where those are all that there are; UNKNOWN where a traced condition may have ended it."""
+        unsure = self.stops and self.known != 0 and (not self.plain or any(is_traced(self.scope.get(name)) for name in self.stops))
+        return UNKNOWN if not self.finished or unsure else self.next_step if self.plain else None
 
     def retry(self):
         if self._is_mine(sys.exc_info()[1]):
@@ -222,15 +214,23 @@ class Loop(Control):
 
     def _optional(self, path, value):
         """What is one of several objects after a step is so from the start."""
-        options = self.note().options.get(path)
-        return value if options is None or type(value) is OneOf or not is_option(value) else OneOf(union(value, *options), code(value))
+        options = self._options(path)
+        return value if not options or not (type(value) is OneOf or is_option(value)) else OneOf(union(value, *options), number_of(value))
 
     def _becomes(self, path, before, end):
         """Notes that something that is carried is one of several objects; whether it may be."""
-        if not all(type(item) is OneOf or is_option(item) for item in (before, end)):
+        if not all((type(item) is OneOf or is_option(item)) and outlives(item) for item in (before, end)):
             return False
-        self.note().options[path] = union(before, end, *self.note().options.get(path, ()))
+        self._note_options(path, before, end, *self._options(path))
         return True
+
+    def _options(self, path):
+        """The objects of which something that is carried is known to be one; those that another trace made, or a body that has ended, are others now."""
+        mark, options = self.note().options.get(path, (None, ()))
+        return tuple(option for option in options if not is_object(option) or mark is current().mark and is_there(option))
+
+    def _note_options(self, path, *values):
+        self.note().options[path] = (current().mark, union(*values))
 
     def _find_lists(self):
         """Lists that grow in the body, as far as that is known: by their names, or from the attempt before."""
@@ -433,7 +433,7 @@ class Loop(Control):
         else:
             ends, found = tree.flatten(like(slot.value, scope[slot.name]))
         name = slot.name if slot.effect is None else slot.effect.name
-        if found != slot.structure or slot.effect is None and not all(is_carried(end) or leaf.options and is_option(end) for leaf, end in zip(slot.leaves, ends)):
+        if found != slot.structure or slot.effect is None and not all(is_data(end) or outlives(end) and (is_carried(end) or leaf.options and is_option(end)) for leaf, end in zip(slot.leaves, ends)):
             return self._cannot(errors.ShapeError(f"`{name}` changes its kind in the loop: from {kind_of(slot.boxed())} to {kind_of(scope.get(name))}", self.at(name)))
         settled = True
         for leaf, end in zip(slot.leaves, ends):
@@ -441,9 +441,9 @@ class Loop(Control):
         return settled
 
     def _settle_leaf(self, slot, leaf, end):
-        if leaf.options is not None and (type(end) is OneOf or is_option(end)):
+        if leaf.options is not None and (type(end) is OneOf or is_option(end)) and outlives(end):
             if len(union(end, *leaf.options)) > len(leaf.options):
-                self.note().options[leaf.path] = union(end, *leaf.options)
+                self._note_options(leaf.path, end, *leaf.options)
                 return False
             end = number_of(end)
         elif leaf.fixed and end is not leaf.before and slot.effect is not None and self._becomes(self._path_in(slot, leaf), leaf.before, end):
@@ -550,7 +550,7 @@ class Loop(Control):
             return False
         if name in scope and self._becomes(name, self.kept[name], scope[name]):
             if type(self.scope[name]) is OneOf:
-                self.scope[name] = OneOf(self.note().options[name], self.scope[name].number)
+                self.scope[name] = OneOf(self._options(name), self.scope[name].number)
             return False
         if name not in self.exposed and self.known is None:
             self.kept.pop(name)
@@ -716,6 +716,7 @@ class Loop(Control):
             shared = starts[k] in mutated or any(root in mutated for root in foreign)
             if swapped:
                 view = leaf.before._parent is not None or len(reached([leaf.before])) > 1 or (ends[k] is not None and leaf.after._parent is not None)
+                shared |= any(may_overlap(leaf.after, other.after) for _, other in named if other is not leaf and isinstance(other.after, Array))
                 shared |= view or outside or start_ids.count(id(starts[k])) > 1 or end_ids.count(id(ends[k])) > 1
             if shared:
                 message = f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()"
@@ -768,7 +769,7 @@ class Loop(Control):
         for slot in self.slots:
             values = [leaf.value(leaf.before if leaf.fixed or getattr(leaf, "passed", False) else boxes[id(leaf)]) for leaf in slot.leaves]
             if slot.effect is None:
-                self.bound[slot.name] = tree.unflatten(slot.structure, values)
+                self.bound[slot.name] = effects.joined(tree.unflatten(slot.structure, values))
             else:
                 effects.change(slot.effect.owner, slot.effect.name, slot.effect.pos)
                 slot.effect.write(tree.unflatten(slot.structure, values))
@@ -783,7 +784,7 @@ class Loop(Control):
             trace.frame.draws.append(draws.Nest(steps, frame.draws))
         for name, (structure, ends) in self.last.items():
             made = {key: local(value) for key, value in elements.items()}
-            self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), made.get(id(end), end)) for end in ends])
+            self.bound[name] = effects.joined(tree.unflatten(structure, [boxes.get(id(end), made.get(id(end), end)) for end in ends]))
         self.finished = self.rebinds = True
 
     def _outside(self, root, leaves, boxes):
@@ -806,7 +807,7 @@ class Loop(Control):
             effect.restore()
         for (root, _), change, result in zip(roots, changed, results):
             if change:
-                root.set(result)
+                root.become(result)
         for root, message in unknown.items():
             root.poison(message)
         for name, root in self.swapped:

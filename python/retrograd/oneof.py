@@ -1,22 +1,49 @@
-"""One of several objects that are known while tracing, by a traced number: the strings of a state machine, members of an enumeration, functions.
+"""One of several objects that are known while tracing, by a traced number: the strings of a state machine, members of an enumeration, functions,
+objects of users' classes.
 
 `mode == "flight"` compares numbers. What is done with the object itself (a call, an item of a dict by it, an attribute) is done with each, in branches.
 """
 
 import enum
+import operator
 import types
 
 import numpy as np
 
-from . import errors
+from . import effects, errors
 from .trace import current
 
+_BUILTIN = (bool, int, float, complex, tuple, list, dict, set, frozenset, type(None), np.ndarray, np.generic)
 _KINDS = (str, bytes, enum.Enum, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc, type(np.sum))
 
 
 def is_option(value):
-    """Whether an object may be one of several."""
-    return isinstance(value, _KINDS)
+    """Whether an object may be one of several: a name of something, or an object of a user's class."""
+    return isinstance(value, _KINDS) or is_object(value)
+
+
+def is_object(value):
+    """Whether it is an object of a user's class, with attributes of its own."""
+    from .calls import _is_users_class
+
+    kind = type(value)
+    return not isinstance(value, (*_BUILTIN, *_KINDS)) and not hasattr(kind, "in_place") and _is_users_class(kind)
+
+
+def outlives(value):
+    """Whether an option, or all that something is one of, is there when the present body ends: what the body itself made is another object each time."""
+    return all(is_there(option) and effects.owner(getattr(option, "__self__", option)) is not current().frame for option in options_of(value))
+
+
+def is_there(option):
+    """Whether no body made an object that has ended."""
+    frame = effects.owner(getattr(option, "__self__", option))
+    return frame is None or frame.open
+
+
+def has_objects(value):
+    """Whether a value is one of several objects of users' classes, of which each may have operators of its own."""
+    return type(value) is OneOf and not all(isinstance(option, _KINDS) for option in value.options)
 
 
 def code(option):
@@ -29,7 +56,13 @@ def code(option):
 
 
 def is_same(a, b):
-    return a is b or type(a) is type(b) and isinstance(a, (str, bytes, types.MethodType)) and a == b
+    if a is b or type(a) is not type(b):
+        return a is b
+    if type(a) is types.FunctionType:
+        # A `def` or a `lambda` makes another function each time, which does the same where it has the same cells.
+        plain = not (a.__defaults__ or a.__kwdefaults__ or a.__dict__ or b.__dict__)
+        return plain and a.__code__ is b.__code__ and all(map(operator.is_, a.__closure__ or (), b.__closure__ or ()))
+    return isinstance(a, (str, bytes, types.MethodType)) and a == b
 
 
 def options_of(value):

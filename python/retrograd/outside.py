@@ -11,6 +11,7 @@ import numpy as np
 
 from . import bounds, errors
 from .array import Array
+from .iterators import foreign, is_plain
 from .layout import shadow_like, shadow_of
 from .trace import DTYPES, current
 
@@ -147,6 +148,8 @@ class Outside:
         if isinstance(value, _NUMBERS):
             return self.number(place, value)
         self._guard(place, value)
+        if is_plain(value):
+            return foreign(value)
         if hasattr(type(value), "__array__") and not isinstance(value, Array) and not type(value).__module__.startswith("jax"):
             # What has elements of its own may change them; JAX's arrays do not.
             self.contents(value, place.name)

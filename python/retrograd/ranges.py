@@ -4,6 +4,7 @@ import numpy as np
 
 from . import bounds, errors, lists, loose, masked
 from .array import Array, Symbol, affine, demand, index_of, traced
+from .iterators import moves
 from .trace import current
 
 
@@ -155,22 +156,43 @@ class Chosen(Rows):
         raise errors.Unsupported("a masked value among others in a loop can only be the subject of a `for` statement", errors.here())
 
 
+UNKNOWN = object()
+
+
 class Once:
-    """What is gone through once: it has no steps left then."""
+    """An iterator over what is counted, so that a loop of the Program may go through it."""
 
-    begun = False
-
-    def begin(self):
-        from .calls import _iterator
-
-        _iterator(self)
-        if self.begun:
-            raise errors.Unsupported("iteration over a zip, an enumerate or a reversed array that was begun before is not supported; make it anew, or a list of it", errors.here())
-        self.begun = True
-        return self
+    place, loop = 0, None  # how many steps were taken one by one; the loop that goes through the others
 
     def __iter__(self):
-        return self.begin().each()
+        return self
+
+    def __next__(self):
+        moves(self)
+        place = self._taken()
+        if place == self._count():
+            raise StopIteration
+        self.place = place + 1
+        return self.at(place)
+
+    def begins(self):
+        """Whether a loop that goes through it now may be one of the Program: nothing has taken a step yet."""
+        moves(self)
+        return self._taken() == 0
+
+    def _taken(self):
+        """How many steps were taken, a loop that has ended included."""
+        if self.loop is not None:
+            taken = self.loop.taken()
+            self.place, self.loop = self._count() if taken is None else taken, None
+        if self.place is UNKNOWN:
+            raise errors.Unsupported("how far a zip, an enumerate or a reversed array is, which a loop goes through or may have left, is not known; use an index", errors.here())
+        return self.place
+
+    def _count(self):
+        if self.known() is None:
+            raise errors.Unsupported("a range with a traced bound, or a masked value, among others can only be the subject of a `for` statement", errors.here())
+        return self.known()
 
 
 class Cells(Once):
@@ -197,9 +219,6 @@ class Cells(Once):
     def _cell(self, place):
         return place if self.array is None else (place, self.array[place])
 
-    def each(self):
-        return (self.at(k) for k in range(self.known()))
-
 
 class Zipped(Once):
     """The steps of several at once, as many as the shortest has."""
@@ -224,11 +243,6 @@ class Zipped(Once):
     def item(self, index, first):
         return tuple(part.item(index, first) for part in self.parts)
 
-    def each(self):
-        if self._known is None:
-            raise errors.Unsupported("a zip over a range with a traced bound can only be the subject of a `for` statement", errors.here())
-        return (self.at(k) for k in range(self._known))
-
 
 class Reversed(Once):
     """The steps of another from its end, as many as are known."""
@@ -248,14 +262,11 @@ class Reversed(Once):
         item._symbol, item._offset, item._weak = Symbol(0, last), 0, True
         return self.part.array[item]
 
-    def each(self):
-        return (self.at(k) for k in range(self.known()))
-
 
 def steps_of(value):
     """The counted steps of a loop over this, or None where they are Python's own."""
     if isinstance(value, Once):
-        return value.begin()
+        return value if value.begins() else None
     if isinstance(value, (Ranged, Rows, loose.Items)):
         return value
     if isinstance(value, masked.Masked):
@@ -273,12 +284,12 @@ def steps_of(value):
 
 def zipped(*parts, strict=False):
     """`zip`, over arrays and ranges in a loop of the Program."""
-    steps = [steps_of(part) for part in parts]
+    steps = [steps_of(part) for part in parts]  # of what has taken a step already, none
     if not parts or any(step is None for step in steps) or not any(isinstance(part, (Array, TracedRange, Rows, Cells, Zipped, masked.Masked, list)) for part in parts):
         return zip(*[_plain(part) for part in parts], strict=strict)
     if strict and len({step.known() for step in steps}) > 1:
         raise ValueError("zip() arguments have different lengths")
-    return Zipped(steps)
+    return Zipped([_held(step) for step in steps])
 
 
 def enumerated(items, start=0):
@@ -286,9 +297,17 @@ def enumerated(items, start=0):
     steps = steps_of(items)
     if steps is None or isinstance(items, range) or isinstance(start, Array):
         return enumerate(items, start)
+    steps = _held(steps)
     if steps.known() is None:
         return Zipped([Ranged(TracedRange(start, start + steps.count, 1, steps.count)), steps])
     return Zipped([Ranged(range(start, start + steps.known())), steps])
+
+
+def _held(steps):
+    """The steps of a part; what is an iterator moves on with others from here on, and is not known alone."""
+    if isinstance(steps, Once):
+        steps.place = UNKNOWN
+    return steps
 
 
 def backwards(steps):
@@ -301,7 +320,7 @@ def backwards(steps):
 
 
 def _plain(part):
-    return part.each() if isinstance(part, Once) else iter(part) if isinstance(part, Rows) else part
+    return iter(part) if isinstance(part, Rows) else part
 
 
 def cells(shape, array=None):

@@ -9,6 +9,7 @@ import functools
 import types
 
 from . import errors, flow, leave, source
+from .iterators import foreign
 
 _UNTOUCHED = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
@@ -45,8 +46,9 @@ def rewrite(function):
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
     extra = {"_rg": types.CellType(runtime), "_rg_scope": types.CellType(Scope(function.__globals__, cells))}
     closure = tuple({**cells, **extra}[name] for name in new.co_freevars)
-    made = types.FunctionType(new, function.__globals__, function.__name__, function.__defaults__, closure)
-    made.__kwdefaults__ = function.__kwdefaults__
+    defaults = function.__defaults__ and tuple(map(foreign, function.__defaults__))
+    made = types.FunctionType(new, function.__globals__, function.__name__, defaults, closure)
+    made.__kwdefaults__ = function.__kwdefaults__ and {name: foreign(value) for name, value in function.__kwdefaults__.items()}
     made.__qualname__ = function.__qualname__
     made.__dict__.update(function.__dict__)
     return made
@@ -202,7 +204,8 @@ class _Function(ast.NodeTransformer):
         names = {**{name: node.lineno for name in targets}, **self.stored(body)}
         uses, kills = flow.flow(body)
         kills = set() if stops else kills | set(targets)
-        exposed = ((uses - set(targets)) | (live - kills) | set(stops)) & set(names)
+        # What functions inside read may be read in any step, before it is bound there.
+        exposed = ((uses - set(targets)) | (live - kills) | set(stops) | self.captured) & set(names)
         rebound = set(targets) | flow.rebound(body)
         label = self._label()
         stores = []
@@ -595,7 +598,7 @@ class _Function(ast.NodeTransformer):
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
-        return _at(_call("made", node), node, missing=True)
+        return _at(_call("generator" if isinstance(node, ast.GeneratorExp) else "made", node), node, missing=True)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -667,10 +670,14 @@ class _Generator(_Function):
 
     visit_While = visit_If
 
+    def visit_YieldFrom(self, node):
+        node.value = _at(_call("iterated", self.visit(node.value)), node.value, missing=True)
+        return node
+
     def visit_Try(self, node):
         for handler in node.handlers:
             handler.type = self.visit(handler.type) if handler.type else None
-            handler.body = [*_parse(["_rg.caught()"], handler), *self.block(handler.body, ())]
+            handler.body = [_at(ast.Expr(_call("caught")), handler, missing=True), *self.block(handler.body, ())]
         node.body, node.orelse, node.finalbody = self.block(node.body, ()), self.block(node.orelse, ()), self.block(node.finalbody, ())
         return node
 

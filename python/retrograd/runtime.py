@@ -16,17 +16,18 @@ from . import array, branches, builtin, control, effects, errors, functions, ind
 from .array import Array
 from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F401, called by rewritten code
 from .calls import (
-    _CONTAINERS, SPECIAL, Stepping, _arange, _errstate, _is_library, _is_library_object, _is_users, _is_users_class, _iter, _iterator, _made_inside, _next, _outside, _own_method,
-    _scalar_of, _seen, _steps_of, _warn, call,
+    _CONTAINERS, SPECIAL, _arange, _errstate, _is_library, _is_library_object, _is_users, _is_users_class, _iter, _made_inside, _next, _outside, _own_method,
+    _scalar_of, _seen, _warn, call, iterated, own_steps,
 )
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
 from .control import UNSET, is_traced
+from .iterators import Walk, adopted, known_end
 from .loose import loose
 from .maybe import Maybe, present
-from .oneof import OneOf
+from .oneof import OneOf, has_objects, is_option, number_of, union
 from .outside import Place, refuse_subclass
-from .ranges import steps_of
+from .ranges import Once, steps_of
 from .trace import DTYPES, Frame, Retry, current  # noqa: F401, Retry is caught by rewritten code
 
 slice = builtins.slice
@@ -50,7 +51,10 @@ def loop(steps, names, exposed, live, rebound, appended, stops, where, scope):
     """The `for` statement."""
     counted = steps_of(steps)
     if counted is not None:
-        return loops.Loop(counted, (names, exposed, live, rebound, appended), stops, where, scope)
+        started = loops.Loop(counted, (names, exposed, live, rebound, appended), stops, where, scope)
+        if isinstance(counted, Once):
+            counted.loop = started
+        return started
     return loops.Steps(iterated(steps), stops)
 
 
@@ -124,7 +128,7 @@ def is_none(value):
 def _truth(condition):
     """A condition; of what may be None, whether it is a value that is true."""
     if type(condition) is OneOf:
-        return condition.each(bool)
+        return condition.each(lambda option: builtin._bool(_truth(option)))
     method = _own_method(condition, "__bool__")
     if method is not None:
         return call(method, condition)
@@ -149,9 +153,12 @@ def contains(item, container):
     """`item in container`."""
     if type(item) is OneOf:
         return item.each(lambda option: contains(option, container))
-    if isinstance(container, (list, tuple)) and (is_traced(item) or any(is_traced(value) for value in container)):
-        found = [True if value is item else item == value for value in iterated(container)]
-        return builtin._any(found)
+    if has_objects(container):
+        return container.each(lambda option: contains(item, option))
+    if not hasattr(type(container), "__contains__"):
+        container = own_steps(container)
+    if isinstance(container, (list, tuple)) and (is_traced(item) or any(is_traced(value) for value in container)) or hasattr(type(container), "__next__"):
+        return builtin._any(True if value is item else equal(value, item) for value in Walk(container))
     if isinstance(container, Array) or isinstance(container, np.ndarray) and isinstance(item, Array):
         # As NumPy's `__contains__`.
         return builtin._bool(np.any(np.equal(array.local(container) if isinstance(container, np.ndarray) else container, item)))
@@ -173,22 +180,36 @@ def true(condition):
     return builtin._bool(condition)
 
 
+def generator(value):
+    """A generator expression."""
+    return adopted(value)
+
+
 def unpacked(value):
     """What is taken apart: `a, b = value`, `f(*value)`."""
-    return lists.settled(value)
+    return own_steps(lists.settled(value))
 
 
 def equal(a, b):
     """`a == b`."""
+    if has_objects(a) or has_objects(b):
+        return _of_each(equal, a, b)
     return _compared("__eq__", "__eq__", operator.eq, lists.settled(a), lists.settled(b))
 
 
 def unequal(a, b):
     """`a != b`."""
+    if has_objects(a) or has_objects(b):
+        return _of_each(unequal, a, b)
     a, b = lists.settled(a), lists.settled(b)
     if any(_own_method(item, "__eq__") is not None and _own_method(item, "__ne__") is None for item in (a, b)):
         return negate(equal(a, b))  # as `object.__ne__`
     return _compared("__ne__", "__ne__", operator.ne, a, b)
+
+
+def _of_each(function, a, b):
+    """An operator of objects that are one of several: of each."""
+    return a.each(lambda option: function(option, b)) if has_objects(a) else b.each(lambda option: function(a, option))
 
 
 _ORDERS = ((operator.lt, "__lt__", "__gt__"), (operator.le, "__le__", "__ge__"), (operator.gt, "__gt__", "__lt__"), (operator.ge, "__ge__", "__le__"))
@@ -197,6 +218,8 @@ _SIGNS = ((operator.neg, "__neg__"), (operator.pos, "__pos__"), (operator.invert
 
 def ordered(number, a, b):
     """`a < b` and its like."""
+    if has_objects(a) or has_objects(b):
+        return _of_each(functools.partial(ordered, number), a, b)
     of, name, mirrored = _ORDERS[number]
     return _compared(name, mirrored, of, a, b)
 
@@ -204,15 +227,23 @@ def ordered(number, a, b):
 def _compared(name, mirrored, of, a, b):
     """A comparison, with the operators of the user's classes read too."""
     if type(a) not in _PLAIN or type(b) not in _PLAIN:
-        for owner, other, method in ((a, b, _own_method(a, name)), (b, a, _own_method(b, mirrored))):
+        ways = [(a, b, _own_method(a, name)), (b, a, _own_method(b, mirrored))]
+        # A subclass is asked first, on whichever side it stands.
+        for owner, other, method in reversed(ways) if _is_derived(b, a) else ways:
             result = NotImplemented if method is None else call(method, owner, other)
             if result is not NotImplemented:
                 return result
     return of(a, b)
 
 
+def _is_derived(a, b):
+    return type(a) is not type(b) and issubclass(type(a), type(b))
+
+
 def unary(number, a):
     """`-a` and its like."""
+    if has_objects(a):
+        return a.each(functools.partial(unary, number))
     of, name = _SIGNS[number]
     method = _own_method(a, name)
     return of(a) if method is None else call(method, a)
@@ -260,6 +291,8 @@ def raised(make):
         return
     error = _message(make)
     kind = error if isinstance(error, type) else type(error)
+    if kind is StopIteration:
+        known_end()
     text = "" if isinstance(error, type) else ", ".join(_words(item) for item in error.args)
     _check(np.bool_(False), text or kind.__name__, kind)
     trace.frame.raised = True
@@ -412,6 +445,8 @@ def load(container, index):
         return container[_listed(index)]
     if kind is tuple and _is_unknown(index) and _are_numbers(container):
         return _number_at(container, index)
+    if kind in (tuple, list) and lists.growing(container) is None and _are_options(container) and (kind is tuple or effects.owner(container) is not None) and _is_unknown(index):
+        return OneOf(union(*container), _number_at([number_of(item) for item in container], index))
     if kind is tuple or kind is str:
         return container[_static(container, index)]
     if kind is collections.defaultdict and container.default_factory is not None:
@@ -472,6 +507,10 @@ def _are_numbers(items):
     return bool(items) and all(control.is_data(item) and not np.ndim(item) for item in items)
 
 
+def _are_options(items):
+    return bool(items) and all(is_option(item) or type(item) is OneOf for item in items)
+
+
 def _number_at(items, index):
     """An item of a sequence of numbers, at a place that is known when the program runs."""
     result = functions.array_of(list(items))[index]
@@ -503,6 +542,9 @@ def _static(container, index):
 def store(container, index, value):
     """`container[index] = value`."""
     index = _index(index)
+    if has_objects(container):
+        container.each(lambda option: store(option, index, value))
+        return
     if isinstance(container, Array):
         container[_listed(index)] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
@@ -537,6 +579,9 @@ def delete_item(container, index):
 
 def store_attribute(owner, name, value):
     """`owner.name = value`."""
+    if has_objects(owner):
+        owner.each(lambda option: store_attribute(option, name, value))
+        return
     found = inspect.getattr_static(type(owner), name, None)
     if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
         call(found.fset, owner, value)
@@ -556,6 +601,9 @@ def store_attribute(owner, name, value):
 
 def delete_attribute(owner, name):
     """`del owner.name`."""
+    if has_objects(owner):
+        owner.each(lambda option: delete_attribute(option, name))
+        return
     effects.change(owner, f"{_name_of(owner)}.{name}")
     delattr(owner, name)
 
@@ -585,9 +633,12 @@ def refuse_delete(name):
 
 def augment(number, target, value):
     """`target += value` for a name."""
+    if has_objects(target):
+        return target.each(lambda option: augment(number, option, value))
     if isinstance(target, Array):
         return _INPLACE[number](target, value)
     if isinstance(target, _CONTAINERS):
+        value = own_steps(value)
         grows = lists.growing(target)
         if grows is not None and number == 0:
             grows.extend(value)
@@ -641,12 +692,16 @@ def augment_attribute(number, owner, name, value):
 
 def _sees_stores(owner, name):
     """Whether an object does something of its own when an attribute is set, also to what it is already."""
+    if has_objects(owner):
+        return any(_sees_stores(option, name) for option in owner.options)
     found = inspect.getattr_static(type(owner), name, None)
     return hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType) or type(owner).__setattr__ is not object.__setattr__
 
 
 def binary(number, a, b):
     """`a + b`, with the operators of the user's classes read too."""
+    if has_objects(a) or has_objects(b):
+        return _of_each(functools.partial(binary, number), a, b)
     if isinstance(a, Array) != isinstance(b, Array):
         array.refuse_foreign(a), array.refuse_foreign(b)
     if type(a) is str and number == 5:
@@ -658,7 +713,11 @@ def binary(number, a, b):
         return binary(number, present(a), present(b))
     if scipy.is_sparse_operation(a, b):
         return scipy.operated(_NAMES[number], a, b)
-    for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
+    mirrored = f"__r{_NAMES[number]}__"
+    ways = [(a, b, f"__{_NAMES[number]}__"), (b, a, mirrored)][: 1 if type(a) is type(b) else 2]
+    if _is_derived(b, a) and getattr(type(b), mirrored, None) is not getattr(type(a), mirrored, None):
+        ways.reverse()
+    for owner, other, name in ways:
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType) and _is_users(method):
             result = call(method, owner, other)
@@ -672,17 +731,6 @@ def _joined(result, a, b):
     """A new container, of the present body, with what is in others."""
     _seen(a), _seen(b)
     return made(result)
-
-
-def iterated(items):
-    """What a comprehension or an unrolled loop goes through."""
-    method = getattr(type(items), "__iter__", None)
-    if isinstance(method, types.FunctionType) and _is_users(method):
-        items = call(method, items)
-    if hasattr(type(items), "__next__"):
-        _iterator(items)
-    _seen(items)
-    return Stepping(items) if _steps_of(items) else items
 
 
 SPECIAL.update({

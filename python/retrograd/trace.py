@@ -61,6 +61,13 @@ class Frame:
             effect.restore()
 
 
+class Undecided:
+    """A step of an iterator that may be none: what it made, and the iterators that it moved on, by identity."""
+
+    def __init__(self):
+        self.made, self.moved = set(), {}
+
+
 class Trace:
     """The tracer of the compiler with the stack of open frames. Handles are the tracer's values.
 
@@ -79,6 +86,7 @@ class Trace:
         self.outside = outside if self.around is None else self.around.outside
         self.notes = {} if notes is None else notes
         self.made = {}
+        self.joined = {}  # containers that control flow resulted in, by identity
         self.unbound = {}
         self.taken = {}
         self.derived = {}
@@ -95,7 +103,7 @@ class Trace:
         self.exchanged = {}  # arrays that a loop makes unknown because it exchanges them, with what is noted of the loop
         self.types = {}  # of handles
         self.options = []  # objects that are one of several, by their numbers
-        self.undecided = False  # whether a step is begun that may not be one, because a traced condition may have ended the loop
+        self.undecided = None  # in a step that may be none, because a traced condition may have ended the loop
         self.unsure = {}  # iterators, by identity, of which such a loop leaves it open how far they are
         self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
@@ -108,20 +116,14 @@ class Trace:
     def frame(self):
         return self.frames[-1]
 
-    def open_iterators(self, source):
-        """A traced condition may end a loop over an iterator: how far it is, and others that it may go through, is not known from here on."""
-        if hasattr(type(source), "__next__"):
-            others = [value for value, _ in self.made.values() if hasattr(type(value), "__next__")]
-            self.unsure.update({id(value): value for value in [source, *others]})
-
     def check_iterators(self, values):
         """Refuses the use of an iterator whose place is not known."""
         if self.unsure and any(self.unsure.get(id(value)) is value for value in values):
             raise errors.Unsupported("an iterator, after a loop over it that a traced condition may have ended: how far it is is not known; use an index", errors.here())
 
-    def decide(self, what):
+    def decide(self, what, value):
         """Refuses what would happen although the loop may have ended."""
-        if self.undecided:
+        if self.undecided is not None and id(value) not in self.undecided.made:
             raise errors.Unsupported(f"{what} by an iterator, in a loop that a traced condition may have ended before; loop over an array or a list", errors.here())
 
     def in_body(self):

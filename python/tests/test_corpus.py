@@ -179,7 +179,7 @@ for cell in json.load(open(sys.argv[1]))["cells"]:
 def test_a_notebook_gives_the_same_bits(tmp_path):
     names = [name for name in NAMES if name not in NOT_YET][::6]
     (tmp_path / "programs.ipynb").write_text(json.dumps(notebook(names)))
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER.parent), "IPYTHONDIR": str(tmp_path / "ipython")}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), os.environ.get("PYTHONPATH", "")]), "IPYTHONDIR": str(tmp_path / "ipython")}
     subprocess.run([sys.executable, "-c", EXECUTE, "programs.ipynb"], cwd=tmp_path, env=environment, check=True, timeout=600)
     found = np.load(tmp_path / "found.npz")
     for name in names:

@@ -15,7 +15,7 @@ import retrograd as rg
 COUNT = int(os.environ.get("PROGRAMS", "300"))
 FIRST = int(os.environ.get("FIRST", "0"))
 SHARE = 25
-TOLERANCE = 1e-9
+TOLERANCE, ROUNDED = 1e-9, 1e-6
 PLAIN_SECONDS, SEED_SECONDS = 5, 60
 WRITERS = {"programs": generated_programs.Writer, "aliases": generated_aliases.Writer}
 
@@ -67,7 +67,11 @@ def run(writer, seed, folder):
         assert isinstance(expected, Exception), f"{text}\nseed {seed}: {type(error).__name__}: {error}"
         return "refused", str(error)
     assert not isinstance(expected, Exception), f"{text}\nseed {seed}: expected {expected!r}, found {found}"
-    assert np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True), f"{text}\nseed {seed}: expected {expected}, found {found}"
+    if not is_close(found, expected, TOLERANCE) and is_close(found, expected, ROUNDED):
+        # A product that is added is rounded together with the sum, which in float32 shows; as it is written it is not.
+        with within(SEED_SECONDS, limit):
+            found = rg.jit(scope["f"], exact=True)(x.copy(), 0.7, n)
+    assert is_close(found, expected, TOLERANCE), f"{text}\nseed {seed}: expected {expected}, found {found}"
     if seed % 3 == 0 and writer.is_smooth(text) and isinstance(found, (float, np.floating)):
         try:
             with within(SEED_SECONDS, limit):
@@ -78,14 +82,21 @@ def run(writer, seed, folder):
     return "right", ""
 
 
+def is_close(found, expected, tolerance):
+    return np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
 def check_gradient(f, x, n, direction, text):
     """Holds the gradient against differences along a direction, where those of two sizes agree: else the function has a kink there."""
     value = lambda h: float(f(x + h * direction, 0.7, n))
     try:
         with np.errstate(all="ignore"):
             coarse, fine = ((value(h) - value(-h)) / (2 * h) for h in (2e-5, 1e-5))
+            size = abs(value(0.0))
     except Exception:
         return
+    if size > 1e6:
+        return  # its roundings are larger than its differences
     if not np.isfinite([coarse, fine]).all() or abs(coarse - fine) > 1e-5 * max(1.0, abs(fine)) or abs(fine) > 1e6:
         return
     found = float(rg.grad(f)(x.copy(), 0.7, n) @ direction)
@@ -109,6 +120,11 @@ def is_finite_throughout(f, x, n):
 def test_generated_programs(writer, share, tmp_path):
     found = [run(WRITERS[writer], seed, tmp_path)[0] for seed in range(share, share + SHARE)]
     assert found.count("right") > SHARE // 4, found
+
+
+def test_what_single_precision_rounds_is_right_as_it_is_written(tmp_path):
+    # `a / (1.0 + a * a)` of a float32
+    assert run(generated_programs.Writer, 30157, tmp_path)[0] == "right"
 
 
 def test_a_program_without_end_is_refused(tmp_path):

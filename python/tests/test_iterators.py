@@ -1,8 +1,10 @@
 """Iterators, generators and keys: what is gone through once, what a key is, what an order is by; of plain Python, or an error."""
 
 import collections
+import copy
 import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -321,26 +323,68 @@ def rest_of_an_enumerate(x):
     return sum(v for _, v in steps) + x[0]
 
 
-def zip_twice(x):
-    pairs, total = zip(x, x[1:]), 0.0
-    for _ in range(3):
-        for a, b in pairs:
-            total += a * b
+def asked_whether_any(x):
+    steps = iter([x[1], x[0], x[2]])
+    return x[0] if any(v > 0 for v in steps) else sum(steps)
+
+
+def asked_whether_in(x):
+    steps = iter([x[1], x[0], x[2]])
+    return (x[0] in steps) + sum(steps)
+
+
+def logged_by_any(x):
+    log = []
+
+    def big(v):
+        log.append(v)
+        return v > 0.5
+
+    return sum(log) if any(big(v) for v in x) else x[0]
+
+
+def taken_inside_of_its_loop(x):
+    pairs, total = zip(x, x), 0.0
+    for a, _ in pairs:
+        total += a * next(pairs)[1]
     return total
 
 
-def reversed_twice(x):
-    steps, total = reversed(x), 0.0
-    for v in steps:
-        total = total * 2 + v
-    for v in steps:
-        total += 1000.0
-    return total
+def part_of_another(x):
+    pairs = zip(x, x[1:])
+    numbered = enumerate(pairs)
+    return next(numbered)[0] + next(pairs)[0]
+
+
+def copied(x):
+    steps = iter([x[0], x[1]])
+    return next(copy.copy(steps)) + next(steps)
+
+
+FOREIGN = iter([1.0, 2.0])
+
+
+def from_outside(x):
+    return x[0] * sum(FOREIGN)
+
+
+def from_outside_taken_apart(x):
+    a, b = FOREIGN
+    return x[0] * a * b
+
+
+def as_a_default(x):
+    def total(steps=FOREIGN):
+        return sum(steps)
+
+    return x[0] * total()
 
 
 OPEN = {
     moved_on: "how far it is", summed_rest: "how far it is", looped_rest: "how far it is", counted_steps: "a change of a cell", logged_steps: "a change of a list",
-    changed_array: "in-place change", endless: "more than 1000 steps", rest_of_an_enumerate: "begun before", zip_twice: "begun before", reversed_twice: "begun before",
+    changed_array: "in-place change", endless: "more than 1000 steps", rest_of_an_enumerate: "how far", asked_whether_any: "how far it is", asked_whether_in: "how far it is",
+    logged_by_any: "a change of a list", taken_inside_of_its_loop: "how far", part_of_another: "how far", copied: "copy of an iterator",
+    from_outside: "lives outside", from_outside_taken_apart: "lives outside", as_a_default: "lives outside",
 }
 
 
@@ -349,6 +393,230 @@ def test_what_depends_on_how_far_an_iterator_is_is_refused(f):
     for function in (rg.jit(f), rg.grad(f)):
         with pytest.raises(rg.Unsupported, match=OPEN[f]):
             function(X.copy())
+
+
+# An iterator that is made before a loop is used up in its first step, whoever goes through it.
+
+
+def over(x):
+    """Iterators of each kind over the elements."""
+    return {
+        "list": iter([x[0], x[1], x[2], x[3]]), "array": iter(x), "generator": (v for v in x), "map": map(lambda v: v * v, x), "reversed": reversed(x), "flat": x.reshape(2, 2).flat,
+        "zip": map(sum, zip(x, x[::-1])), "enumerate": map(sum, enumerate(x)), "values": iter({"a": x[0], "b": x[1]}.values()), "chain": itertools.chain(x[:2], [x[2]]),
+    }
+
+
+def looped(steps):
+    total = 0.0
+    for v in steps:
+        total = total + v
+    return total
+
+
+def extended(steps):
+    found = [1.0]
+    found.extend(steps)
+    found += steps
+    return sum(found)
+
+
+USES = {
+    "next": lambda steps: next(steps, 5.0), "sum": sum, "list": lambda steps: len(list(steps)), "array": lambda steps: np.array(list(steps)).sum(), "loop": looped,
+    "max": lambda steps: max(steps, default=7.0), "sorted": lambda steps: len(sorted(steps)), "display": lambda steps: sum([*steps, 2.0]), "call": lambda steps: (lambda *items: len(items))(*steps),
+    "extend": extended, "fromiter": lambda steps: np.fromiter(steps, float).sum(), "dict": lambda steps: len(dict(zip("abcd", steps))), "prod": math.prod, "fsum": math.fsum,
+    "reduce": lambda steps: functools.reduce(lambda a, b: a + 2 * b, steps, 1.0), "islice": lambda steps: sum(itertools.islice(steps, 2)), "zip": lambda steps: sum(a * b for a, b in zip(steps, steps)),
+    "deque": lambda steps: len(collections.deque(steps)), "accumulate": lambda steps: sum(itertools.accumulate(steps)), "comprehension": lambda steps: sum([v * v for v in steps]),
+    "set": lambda steps: len({k for k, _ in zip(range(9), steps)}), "tuple": lambda steps: sum((*steps, 1.0)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", over(X))
+def test_an_iterator_is_used_up_once(kind, use):
+    def f(x, k):
+        steps, total = over(x)[kind], 0.0
+        for i in range(3):
+            total += USES[use](steps) * (i + 1) + i * x[0]
+        return total + sum(steps) * 100
+
+    check(f)
+
+
+def zip_twice(x, k):
+    pairs, total = zip(x, x[1:]), 0.0
+    for _ in range(3):
+        for a, b in pairs:
+            total += a * b
+    return total
+
+
+def reversed_twice(x, k):
+    steps, total = reversed(x), 0.0
+    for v in steps:
+        total = total * 2 + v
+    for v in steps:
+        total += 1000.0
+    return total
+
+
+def begun(x, k):
+    pairs = zip(x, x[1:])
+    a, b = next(pairs)
+    for i, (c, d) in enumerate(pairs):
+        a = a + c * d * i
+        if i == 1:
+            break
+    return a * b + len(list(pairs))
+
+
+def found_in(x, k):
+    steps, total = iter([1, 2, 3, 4]), 0.0
+    for i in range(3):
+        total += x[i] * (2.0 if 2 in steps else 1.0)
+    return total
+
+
+def in_pairs(x, k):
+    steps, total = iter([x[0], x[1], x[2], x[3]]), 0.0
+    for i in range(2):
+        a, b = itertools.islice(steps, 2)
+        total += a * b * (i + 1)
+    return total
+
+
+def sent_what_is_known(x, k):
+    def steps():
+        at = 0
+        while True:
+            at += yield x[at]
+
+    found, total = steps(), 0.0
+    next(found)
+    for i in range(3):
+        total += found.send(1) * (i + 1)
+    return total
+
+
+def two_of_one(x, k):
+    first, second = itertools.tee([x[0], x[1], x[2]])
+    next(second)
+    return sum(a * b for a, b in zip(first, second))
+
+
+def in_groups(x, k):
+    groups, total = itertools.groupby(range(4), key=lambda i: i // 2), 0.0
+    for _ in range(2):
+        number, group = next(groups)
+        total += sum(x[i] for i in group) * (number + 1)
+    return total
+
+
+def any_with_locals(x, k):
+    def big(v):
+        y, kept = np.zeros(2), []
+        y[0] = v
+        kept.append(y.sum())
+        return kept[0] > 2.0
+
+    return x[0] * (2.0 if any(big(v) for v in x) else 3.0) + (1.0 if any(any(v > 2 for v in row) for row in (x[:2], x[2:])) else 0.0)
+
+
+@pytest.mark.parametrize("f", (zip_twice, reversed_twice, begun, found_in, in_pairs, sent_what_is_known, two_of_one, in_groups, any_with_locals), ids=lambda f: f.__name__)
+def test_how_far_an_iterator_is_is_known(f):
+    check(f)
+
+
+# Iterators and iterables of the user's classes are read, whoever goes through them.
+
+
+class Steps:
+    def __init__(self, n):
+        self.n, self.taken = n, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.taken >= self.n:
+            raise StopIteration
+        self.taken += 1
+        return self.taken * 1.0
+
+
+class Logged:
+    def __init__(self, values):
+        self.values, self.asked = values, 0
+
+    def __iter__(self):
+        self.asked += 1
+        for v in self.values:
+            self.asked += 1
+            yield v
+
+
+class Indexed:
+    def __init__(self, values):
+        self.values, self.asked = values, 0
+
+    def __getitem__(self, k):
+        self.asked += 1
+        return self.values[k]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_an_iterator_of_a_class_is_used_up_once(use):
+    def f(x, k):
+        steps, total = Steps(4), 0.0
+        for i in range(3):
+            total += USES[use](steps) * x[i] + i * x[0]
+        return total + steps.taken * x[1]
+
+    check(f)
+
+
+@pytest.mark.parametrize("kind", (Logged, Indexed))
+@pytest.mark.parametrize("use", [use for use in USES if use not in ("next", "zip")])
+def test_what_an_iterable_of_a_class_counts_is_seen(kind, use):
+    def f(x, k):
+        steps, total = kind([x[0], x[1], x[2], x[3]]), 0.0
+        for i in range(3):
+            total += USES[use](steps) * (i + 1)
+        if x[0] > 0:
+            total += sum(steps)
+        return total + steps.asked * x[1]
+
+    check(f)
+
+
+def test_a_generator_goes_through_an_iterable_of_a_class():
+    def f(x, k):
+        steps = Logged([x[0], x[1]])
+
+        def all_steps():
+            try:
+                yield from steps
+            except ValueError:
+                yield x[3]
+            yield x[2]
+
+        first, *rest = steps
+        total = sum(all_steps()) + first * sum(rest)
+        for i in range(3):
+            total += x[i] * (2.0 if 2.0 in Steps(2 * i) else 1.0)
+        return total * steps.asked
+
+    check(f)
+
+
+def test_an_iterator_under_a_condition_moves_on_where_that_is_known():
+    def f(x, k):
+        steps = iter([x[0], x[1], x[2]])
+        total = next(steps) if x[0] * k > 0 else 0.0
+        return total + 10.0 * next(steps)
+
+    assert rg.jit(f)(X.copy(), 1) == f(X, 1) and rg.jit(f)(-X, 1) == f(-X, 1)
+    with pytest.raises(rg.Unsupported, match="from outside in a loop or branch"):
+        rg.grad(f)(X.copy(), 1)
 
 
 def test_a_loop_over_a_generator_may_end_by_a_traced_condition():

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from .. import views
+from .. import effects, views
 from ..array import Array, traced
+from ..iterators import moves
+from ..ranges import Once, Rows
 from ..trace import current
 from .picking import _target
 
@@ -30,25 +32,38 @@ def _partitioned_in_place(array, kth, axis=-1, kind="introselect", order=None):
     _target(array, "ndarray.partition")[...] = np.partition(array, kth, axis=axis)
 
 
-class Flat:
-    """`x.flat`: the elements in row-major order, read and assigned through to the array."""
+class Flat(Once):
+    """`x.flat`: the elements in row-major order, read and assigned through to the array; an iterator over them."""
 
     in_place = True  # assignments act on the array behind it
+    count = None
 
     def __init__(self, array):
         self.array = array
+        effects.made(self)
+
+    def known(self):
+        return self.array.size
+
+    def at(self, k):
+        return self._line()[k]
+
+    def item(self, index, first):
+        return Rows(self._line()).item(index, first)
 
     def _line(self):
         array = self.array
         return traced(views.reshape(current(), array.handle(), (array.size,)), scalar=False)
 
     def __getitem__(self, index):
+        self._starts_anew()
         line = self._line()[index]
         return line if not isinstance(line, Array) or line._scalar else np.copy(line)
 
     def __setitem__(self, index, value):
         from .. import indexing
 
+        self._starts_anew()
         _target(self.array, "ndarray.flat")
         line = self._line()
         if isinstance(index, slice) and np.size(value) and np.ndim(value):
@@ -58,12 +73,14 @@ class Flat:
         indexing.store(line, index, value)
         self.array.set(views.reshape(current(), line.handle(), self.array.shape))
 
+    def _starts_anew(self):
+        """NumPy's iterator is at its start again after an index."""
+        if self.loop is not None or self.place != 0:
+            moves(self)
+            self.loop, self.place = None, 0
+
     def __len__(self):
         return self.array.size
-
-    def __iter__(self):
-        line = self._line()
-        return (line[k] for k in range(len(self)))
 
     def __array__(self, dtype=None, copy=None):
         return np.asarray(self._line(), dtype=dtype)

@@ -548,6 +548,9 @@ def local(elements):
     """A concrete root with a copy of these elements; scalars stay as they are, other element types stay NumPy's."""
     if not isinstance(elements, np.ndarray) or elements.dtype not in DTYPES:
         return elements
+    if type(elements) not in (np.ndarray, np.memmap):
+        # Its operators are not those of arrays: a mask would be lost, and `*` of matrices is no product of elements.
+        raise errors.Unsupported(f"a {type(elements).__name__} is not supported: its operators are not those of arrays; use an array", errors.here())
     array = Array(elements.shape, elements.dtype, shadow=compact(elements.shape, np.empty_like(elements)))
     array._const = np.array(elements, order="K")
     return array
@@ -701,6 +704,15 @@ def affine(value):
             value._symbol = Symbol()
         return value._symbol, value._offset
     return None, int(value)
+
+
+def multiple(symbol, offset, factor):
+    """The symbol of `(symbol + offset) * factor`."""
+    known = current().multiples
+    if (symbol, offset, factor) not in known:
+        ends = [None if end is None or abs((end + offset) * factor) >= 2**62 else (end + offset) * factor for end in (symbol.low, symbol.high)]
+        known[symbol, offset, factor] = Symbol(*(ends if factor >= 0 else reversed(ends)))
+    return known[symbol, offset, factor]
 
 
 _methods()

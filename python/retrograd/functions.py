@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from . import errors, layout, lists, masked, narrow, runs, views
-from .array import Array, Symbol, affine, demand_each, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from .array import Array, Symbol, affine, demand_each, demand_outer, entangle, is_weak, lift, local, multiple, repeated, reshaped, result_dtype, traced, view
 from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
@@ -165,7 +165,7 @@ def has_arrays(value):
 def _local_result(result, inputs):
     """What NumPy computed from known elements; a result that may be a view of an input is entangled with it."""
     if isinstance(result, (tuple, list)):
-        return type(result)(_local_result(item, inputs) for item in result)
+        return getattr(type(result), "_make", type(result))([_local_result(item, inputs) for item in result])  # named results, too
     array = local(result)
     if isinstance(array, Array):
         for source in _arrays(list(inputs)):
@@ -317,11 +317,13 @@ def _arithmetic(row, on_bool):
 
 
 def _follow(row, result, a, b):
-    """Keeps `symbol + offset` of integers through the addition of constants."""
-    if result.dtype.kind != "i" or result.shape or row == "mul":
+    """Keeps `symbol + offset` of integers through the addition of constants; a multiple is a symbol of its own, the same wherever it is written."""
+    if result.dtype.kind != "i" or result.shape:
         return
     (symbol_a, offset_a), (symbol_b, offset_b) = affine(a), affine(b)
-    if symbol_b is None and symbol_a is not None:
+    if row == "mul" and result.dtype == np.int64 and (symbol_a is None) != (symbol_b is None):
+        result._symbol = multiple(*((symbol_a, offset_a, offset_b) if symbol_b is None else (symbol_b, offset_b, offset_a)))
+    elif row != "mul" and symbol_b is None and symbol_a is not None:
         result._symbol, result._offset = symbol_a, offset_a + (offset_b if row == "add" else -offset_b)
     elif symbol_a is None and symbol_b is not None and row == "add":
         result._symbol, result._offset = symbol_b, offset_a + offset_b

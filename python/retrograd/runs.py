@@ -203,13 +203,21 @@ def _dtype(value):
 
 def _axis_of(run, axis):
     """The axis of a run that is reduced: None is all."""
+    if isinstance(axis, tuple):
+        axes = np.lib.array_utils.normalize_axis_tuple(axis, run.ndim)
+        return None if len(axes) == run.ndim else axes[0] if len(axes) == 1 else axes
     return None if axis is None else np.lib.array_utils.normalize_axis_index(axis, run.ndim)
 
 
 def _folded(function, start, run, axis=None):
     """A reduction: along the run a loop; along another axis a run of reductions."""
     axis, own = _axis_of(run, axis), len(run.before)
-    reduced = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_or: np.any, np.logical_and: np.all}[function]
+    if isinstance(axis, tuple):
+        # One axis after the other, from the last on, so that the others keep their numbers.
+        for each in sorted(axis, reverse=True):
+            run = _folded(function, start, run, each) if isinstance(run, Run) else _REDUCED[function](run, axis=each)
+        return run
+    reduced = _REDUCED[function]
     if axis is not None and axis != own:
         rest = [list(run.before), list(run.after)]
         del rest[axis > own][axis if axis < own else axis - own - 1]
@@ -235,11 +243,13 @@ def _added(function, at, length, total):
 
 
 def _mean(run, axis=None):
-    axis = _axis_of(run, axis)
-    if axis is not None and axis != len(run.before):
-        refuse(run, "np.mean along another axis")
-    others = int(np.prod(run.before + run.after, dtype=np.int64)) if axis is None else 1
+    axis, own = _axis_of(run, axis), len(run.before)
+    extents = (*run.before, 1, *run.after)
+    axes = range(run.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    others = int(np.prod([extents[k] for k in axes], dtype=np.int64))
     total = _folded(np.add, 0, run, axis)
+    if own not in axes:
+        return elementwise(np.true_divide, (total, others))
     return total / (np.multiply(run.length, others)).astype(np.float64) if isinstance(run.length, Array) else total / (run.length * others)
 
 
@@ -307,6 +317,7 @@ def _norm(run, axis=None):
     return np.sqrt(_folded(np.add, 0, elementwise(np.multiply, (run, run)), None))
 
 
+_REDUCED = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_or: np.any, np.logical_and: np.all}
 _FOLDS = {np.add: (np.add, 0), np.multiply: (np.multiply, 1), np.maximum: (np.maximum, None), np.minimum: (np.minimum, None), np.logical_or: (np.logical_or, False), np.logical_and: (np.logical_and, True)}
 _PRODUCTS = (np.dot, np.inner, np.vdot)
 _FUNCTIONS = {

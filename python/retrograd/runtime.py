@@ -737,6 +737,7 @@ SPECIAL.update({
     **{dtype.type: _scalar_of(dtype.type) for dtype in DTYPES},
     **builtin.table(sys.modules[__name__]),
     **functions.CREATION,
+    **table.polynomials.EVALUATED,
     np.arange: _arange,
     np.linspace: functions.FUNCTIONS[np.linspace],
     np.errstate: _errstate,

@@ -107,6 +107,7 @@ class Trace:
         self.unsure = {}  # iterators, by identity, of which such a loop leaves it open how far they are
         self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
+        self.multiples = {}  # the symbols of integers times constants
         self.bounds = []  # of slices of traced length: the handle, and the integer that it is
         self.carried = {}  # parameters of loops that outer arrays are: the array, its value around the loop, the frame
         self.origin = {}  # how handles were made: the row, its attributes and arguments; of a constant its elements

@@ -85,7 +85,7 @@ SAMPLES = {
     "np.choose": ["np.choose(n, [x, y, p])", "np.choose(n, [x, 2.0, y])", "np.choose(i, [x, y], mode='wrap')"], "np.compress": ["np.compress([True, False, True], m, axis=0)", "np.sum(np.compress(x > 0, y))"],
     "np.extract": ["np.extract([True, False, True, False, False, True], x)", "np.sum(np.extract(x > y, x) ** 2)"], "np.searchsorted": ["np.searchsorted(g, x)", "np.searchsorted(np.sort(x), y, side='right')", "np.searchsorted(g, h)", "np.searchsorted(e, x)"],
     "np.digitize": ["np.digitize(x, g)", "np.digitize(x, g[::-1], right=True)", "np.digitize(x, np.sort(y))"], "np.bincount": ["np.bincount(n, weights=x, minlength=4)", "np.bincount(n, minlength=3)"],
-    "np.histogram": ["np.histogram(x, bins=4)", "np.histogram(x, bins=g, weights=y)", "np.histogram(x, bins=3, range=(-2.0, 2.0), density=True)"], "np.histogram_bin_edges": ["np.histogram_bin_edges(x, 4)"],
+    "np.histogram": ["np.histogram(x, bins=4)", "np.histogram(x, bins=g, weights=y)", "np.histogram(x, bins=3, range=(-2.0, 2.0), density=True)"], "np.histogram2d": ["np.histogram2d(x, y, bins=3, weights=p)", "np.histogram2d(x, y, (2, 3), range=((-2.0, 2.0), (-1.0, 2.0)), density=True)", "np.histogram2d(x, y, [g, g])"], "np.histogram_bin_edges": ["np.histogram_bin_edges(x, 4)"],
     "np.isin": ["np.isin(i, [3, 5])", "np.isin(z, 1.0, invert=True)"], "np.nonzero": ["np.sum(x[np.nonzero(x > 0)] ** 2)"], "np.argwhere": ["np.sum(np.argwhere(x > 0) * x[0])", "x[np.argwhere(x > -9.0)[-1][0]]"], "np.flatnonzero": ["np.sum(m.ravel()[np.flatnonzero(m > 0)])"],
     "np.unravel_index": ["np.unravel_index(np.argmax(m), (3, 4))"], "np.ravel_multi_index": ["np.ravel_multi_index((n, n), (3, 4))"], "np.where": ["np.where(d, m, k)", "np.where(x > 0, x, 2.0)"],
     "np.select": ["np.select([x > 1, x > 0], [x * 2, x * x], 3.0)"], "np.clip": ["np.clip(m, -0.5, 1.0)", "np.clip(m, None, 1.0)", "np.clip(x, y, p)", "np.clip(h, -1.0, 1.0)"],
@@ -179,8 +179,12 @@ FORMS = {
         "np.add(x, y, out=np.zeros(6))", "np.sum(m, axis=0, out=np.zeros(4))", "np.multiply(m, 2.0, where=d, out=m.copy())", "np.exp(x, dtype=np.float64)", "np.add(i, 1, dtype=np.float64)", "np.copy(m, order='F').ravel(order='K')", "np.maximum(x, y, out=x.copy())", "np.cumsum(x, out=np.zeros(6))", "np.ones((3, 4), order='F') * m",
         "np.max(m, axis=0, initial=0.5)", "np.prod(m, axis=1, initial=c)",
     ],
+    "series of polynomials": [
+        *[f"np.polynomial.{name}(u, w)" for name in ("polynomial.polyval", "chebyshev.chebval", "legendre.legval", "laguerre.lagval", "hermite.hermval", "hermite_e.hermeval")],
+        "np.polynomial.polynomial.polyval(x, m)", "np.polynomial.chebyshev.chebval(c, x)", "np.polynomial.legendre.legval(u, o)", "np.polynomial.hermite.hermval(e, w)",
+    ],
     "methods": [
         "m.flat[5] * x", "m.flat[2:7]", "r = m.copy(); r.flat[1:4] = w; r", "r = m.copy(); r.flat = 2.0 * c; r", "t.mT", "r = x.copy(); r.sort(); r", "np.sum([v * v for v in m.flat])", "m.cumsum()", "m.argmax()", "x.searchsorted(c)", "m.clip(-1.0, 1.0)", "m.diagonal(1)", "m.compress([True, False, True], axis=0)", "n.choose([x, y, p])",
-        "m.nonzero()[0].size", "x.nbytes", "np.vectorize(lambda v: v * v + 1.0)(x)", "np.vectorize(np.hypot)(m, 1.5)", "np.r_[x, 1.0, w]", "np.r_[0:3, x]", "np.c_[x, y]", "np.c_[m, k]",
+        "m.nonzero()[0].size", "np.fromiter((v * v for v in x), float)", "r = x.copy(); np.place(r, b, [1.0, 2.0]); r", "np.bincount(n, weights=x)", "x.nbytes", "np.vectorize(lambda v: v * v + 1.0)(x)", "np.vectorize(np.hypot)(m, 1.5)", "np.r_[x, 1.0, w]", "np.r_[0:3, x]", "np.c_[x, y]", "np.c_[m, k]",
     ],
 }

@@ -78,3 +78,21 @@ def test_what_goes_wrong_inside_of_a_package_is_told_at_the_users_line():
 def test_jax_arrays_from_outside():
     weights = jnp.asarray(x)
     np.testing.assert_array_equal(rg.grad(lambda y: np.sum(y * weights))(x), x)
+
+
+def test_arrays_with_operators_of_their_own_are_refused():
+    """A mask would be lost, and `*` of matrices is no product of elements."""
+
+    def masked(x):
+        return np.ma.masked_array(x, mask=[True, False, False]).sum()
+
+    def hidden(x):
+        return np.ma.masked_where(x > 1, x).sum()
+
+    def matrix(x):
+        return np.sum(np.matrix(x) * np.ones((3, 1)))
+
+    for f in (masked, hidden, matrix):
+        for made in (rg.jit, rg.grad):
+            with pytest.raises(rg.Unsupported):
+                made(f)(np.array([1.0, 2.0, 3.0]))

@@ -208,3 +208,40 @@ def test_comparisons_are_elementwise():
 
     x = np.array([2.0, 0.0, 1.0, 2.0])
     assert rg.jit(count)(x) == count(x) and np.asarray(rg.jit(count)(x)).dtype == np.int64
+
+
+def pooled(x):
+    out = np.empty([x.shape[0], x.shape[1] // 2, x.shape[2] // 2, x.shape[3]], dtype=x.dtype)
+    for i in range(x.shape[1] // 2):
+        for j in range(x.shape[2] // 2):
+            out[:, i, j, :] = np.max(x[:, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2, :], axis=(1, 2))
+    return np.sum(np.sin(out))
+
+
+def strided(x):
+    total = 0.0
+    for i in range(3):
+        total = total + np.sum(x[3 * i : 3 * i + 2] ** 2) + x[-2 * i] * x[8 - 2 * i] + np.sum(x[10 - 3 * i : 12 - 3 * i] ** 3)
+    return total
+
+
+def test_a_multiple_of_a_loops_index_bounds_a_slice_of_known_length():
+    x = np.random.default_rng(0).normal(size=(2, 4, 6, 3))
+    for f, at in ((pooled, x), (strided, x.ravel()[:12])):
+        np.testing.assert_allclose(rg.jit(f)(at), f(at), rtol=1e-14)
+        rg.check_grads(f, (at,), order=2)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (-1, 0), (0, 1, 2), (1,)])
+@pytest.mark.parametrize("function", [np.sum, np.mean, np.max, np.prod])
+def test_reductions_of_a_slice_of_traced_length_along_any_axes(function, axis):
+    x = np.random.default_rng(0).normal(size=(3, 4, 5))
+
+    def f(x):
+        total = 0.0
+        for j in range(1, x.shape[1]):
+            total = total + np.sum(np.cos(function(x[:, :j], axis=axis)))
+        return total
+
+    np.testing.assert_allclose(rg.jit(f)(x), f(x), rtol=1e-13)
+    rg.check_grads(f, (x,), order=1)

@@ -88,6 +88,28 @@ CASES = {
     "linalg.circulant": [(lambda c: la.circulant(c), [b])],
     "linalg.hankel": [(lambda c, r: la.hankel(c, r), [b, c]), (lambda c: la.hankel(c), [b])],
     "linalg.block_diag": [(lambda a, b, c: la.block_diag(a, b, c), [A, B, b])],
+    "linalg.lu": [
+        *[(lambda A, k=k: la.lu(A)[k], [A]) for k in range(3)],
+        (lambda A: la.lu(A, permute_l=True)[0], [A]),
+        (lambda A: 1.0 * la.lu(A, p_indices=True)[0], [A]),
+    ],
+    "linalg.qr": [(lambda A: la.qr(A)[1], [S + A]), (lambda B: la.qr(B, mode="economic")[0], [B]), (lambda B: la.qr(B, mode="r")[0], [B])],
+    "linalg.solve_toeplitz": [
+        (lambda c, r, x: la.solve_toeplitz((c, r), x), [b + np.array([9.0, 0, 0, 0]), b, B]),
+        (lambda c, x: la.solve_toeplitz(c, x), [b + np.array([9.0, 0, 0, 0]), b]),
+    ],
+    "linalg.solve_circulant": [(lambda c, x: la.solve_circulant(c, x), [b + np.array([9.0, 0, 0, 0]), b])],
+    "linalg.solveh_banded": [
+        (lambda ab, x: la.solveh_banded(ab, x), [np.array([[0, 0.3, -0.2, 0.5], [4.0, 5.0, 6.0, 5.0]]), b]),
+        (lambda ab, x: la.solveh_banded(ab, x, lower=True), [np.array([[4.0, 5.0, 6.0, 5.0], [0.3, -0.2, 0.5, 0]]), B]),
+    ],
+    "linalg.solve_continuous_lyapunov": [(lambda A, Q: la.solve_continuous_lyapunov(A, Q), [S, A])],
+    "linalg.solve_lyapunov": [(lambda A, Q: la.solve_lyapunov(A, Q), [S, A])],
+    "linalg.solve_discrete_lyapunov": [(lambda A, Q: la.solve_discrete_lyapunov(A, Q), [0.2 * A, S])],
+    "linalg.companion": [(lambda c: la.companion(c), [b])],
+    "linalg.khatri_rao": [(lambda B, C: la.khatri_rao(B, C), [B, C])],
+    "linalg.expm_frechet": [(lambda A, E: la.expm_frechet(A, E)[1], [0.3 * A, S])],
+    **{f"linalg.{name}": [(lambda A, name=name: getattr(la, name)(A), [0.4 * A])] for name in ("cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")},
     "integrate.trapezoid": [
         (lambda y, x: si.trapezoid(y, x), [y, x]),
         (lambda y: si.trapezoid(y, dx=0.5, axis=0), [B]),
@@ -126,10 +148,21 @@ CASES = {
         (lambda X: sd.squareform(sd.squareform(sd.pdist(X))), [B]),
     ],
     **{
-        f"spatial.distance.{name}": [(lambda u, v, name=name: getattr(sd, name)(u, v), [b, A[0]])]
-        for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski")
+        f"spatial.distance.{name}": [(lambda u, v, name=name: getattr(sd, name)(u, v), [b, A[0] - 0.1])]
+        for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski", "canberra", "braycurtis")
     },
+    "spatial.distance.seuclidean": [(lambda u, v, V: sd.seuclidean(u, v, V), [b, A[0], np.array([0.5, 1.0, 2.0, 1.5])])],
+    "spatial.distance.mahalanobis": [(lambda u, v, V: sd.mahalanobis(u, v, V), [b, A[0], S])],
+    "spatial.distance.jensenshannon": [
+        (lambda p, q: sd.jensenshannon(p, q), [np.abs(b) + 0.3, np.abs(A[0]) + 0.5]),
+        (lambda p, q: sd.jensenshannon(p, q, 2.0, axis=1), [np.abs(A) + 0.5, np.abs(S) + 0.3]),
+    ],
+    "spatial.distance.hamming": [(lambda u, v: sd.hamming(u, v), [np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0])])],
 }
+CASES["spatial.distance.minkowski"] += [(lambda u, v: sd.minkowski(u, v, 3), [b, A[0]]), (lambda u, v: sd.minkowski(u, v, np.inf), [b, A[0]]), (lambda u, v, w: sd.minkowski(u, v, 1.5, w), [b, A[0], np.abs(A[1])])]
+CASES["spatial.distance.cosine"] += [(lambda u, v, w: sd.cosine(u, v, w), [b, A[0], np.abs(A[1])])]
+CASES["spatial.distance.correlation"] += [(lambda u, v, w: sd.correlation(u, v, w), [b, A[0], np.abs(A[1])]), (lambda u, v: sd.correlation(u, v, centered=False), [b, A[0]])]
+CASES["spatial.distance.euclidean"] += [(lambda u, v, w: sd.euclidean(u, v, w), [b, A[0], np.abs(A[1])])]
 SYMMETRIC = {"linalg.cholesky", "linalg.cho_factor", "linalg.cho_solve"}
 FLAT = [(name, k) for name, cases in CASES.items() for k in range(len(cases))]
 

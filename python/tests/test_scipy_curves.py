@@ -24,6 +24,7 @@ line, kernel, plane, small, large = (
     rng.standard_normal((6, 6)),
 )
 long = rng.standard_normal(30)
+LABELS = np.arange(30).reshape(6, 5) // 7 % 3
 ip, sg, nd = scipy.interpolate, scipy.signal, scipy.ndimage
 
 CASES = {
@@ -66,7 +67,28 @@ CASES = {
         ],
         (lambda a, b: sg.convolve2d(a, b, fillvalue=2.0), [plane, large]),
     ],
-    "signal.correlate2d": [(lambda a, b: sg.correlate2d(a, b, "valid"), [plane, small])],
+    "signal.correlate2d": [
+        (lambda a, b: sg.correlate2d(a, b, "valid"), [plane, small]),
+        (lambda a, b: sg.correlate2d(a, b, "valid"), [small, plane]),
+        *[(lambda a, b, boundary=boundary: sg.correlate2d(a, b, "same", boundary, 0.5), [plane, kernel[:, None] * kernel[:2]]) for boundary in ("fill", "wrap", "symm")],
+    ],
+    **{f"signal.{name}": [(lambda a, b, name=name, mode=mode: getattr(sg, name)(a, b, mode), [plane, small]) for mode in ("full", "same", "valid")] for name in ("fftconvolve", "oaconvolve")},
+    "signal.sosfilt": [(lambda x: sg.sosfilt([[0.5, 0.2, 0.1, 1.0, -0.3, 0.1], [1.0, 0.4, 0.0, 1.0, 0.2, 0.0]], x), [line])],
+    "signal.filtfilt": [
+        (lambda b, a, x: sg.filtfilt(b, a, x), [np.array([0.3, 0.2]), np.array([1.0, -0.5]), line]),
+        (lambda x: sg.filtfilt([0.3, 0.2, 0.1], [1.0, -0.5], x, axis=0, padlen=3), [plane]),
+        (lambda x: sg.filtfilt([0.3, 0.2], 1.0, x, padtype=None), [line]),
+    ],
+    "signal.detrend": [(lambda x: sg.detrend(x), [line]), (lambda x: sg.detrend(x, axis=0), [plane]), (lambda x: sg.detrend(x, type="constant"), [plane])],
+    "signal.savgol_filter": [
+        (lambda x: sg.savgol_filter(x, 5, 2), [line]),
+        (lambda x: sg.savgol_filter(x, 5, 3, deriv=1, delta=0.5, axis=0), [plane]),
+        (lambda x: sg.savgol_filter(x, 5, 2, mode="nearest"), [line]),
+        (lambda x: sg.savgol_filter(x, 3, 1, deriv=1, mode="wrap"), [line]),
+    ],
+    "signal.upfirdn": [(lambda h, x: sg.upfirdn(h, x, 3, 2), [kernel, line]), (lambda h, x: sg.upfirdn(h, x, 1, 2, axis=0), [kernel, plane])],
+    "signal.resample_poly": [(lambda x: sg.resample_poly(x, 3, 2), [line]), (lambda x: sg.resample_poly(x, 2, 4, axis=1), [plane])],
+    "signal.medfilt": [(lambda x: sg.medfilt(x, 3), [line]), (lambda x: sg.medfilt(x), [plane])],
     "signal.lfilter": [
         (lambda b, a, x: sg.lfilter(b, a, x), [np.array([0.3, 0.2, -0.1]), np.array([1.3, -0.5]), line]),
         (lambda b, x: sg.lfilter(b, [1.0, 0.4], x, axis=0), [np.array([0.5, 0.2]), plane]),
@@ -91,6 +113,30 @@ CASES = {
     ],
     "ndimage.gaussian_filter1d": [(lambda a: nd.gaussian_filter1d(a, 1.2, axis=0, order=2), [plane])],
     "ndimage.uniform_filter1d": [(lambda a: nd.uniform_filter1d(a, 3), [plane])],
+    "ndimage.uniform_filter": [(lambda a: nd.uniform_filter(a, 3), [plane]), (lambda a: nd.uniform_filter(a, (2, 3), mode=("wrap", "nearest")), [plane])],
+    **{f"ndimage.{name}": [(lambda a, name=name, axis=axis: getattr(nd, name)(a, axis, mode="mirror"), [plane]) for axis in (0, -1)] for name in ("sobel", "prewitt")},
+    "ndimage.laplace": [(lambda a: nd.laplace(a), [plane])],
+    "ndimage.gaussian_laplace": [(lambda a: nd.gaussian_laplace(a, 0.8), [plane])],
+    "ndimage.gaussian_gradient_magnitude": [(lambda a: nd.gaussian_gradient_magnitude(a, 0.8, mode="nearest"), [plane])],
+    **{
+        f"ndimage.{name}": [(lambda a, name=name: getattr(nd, name)(a, 3), [plane]), (lambda a, name=name: getattr(nd, name)(a, (2, 3), mode="constant", cval=0.2), [plane]),
+                            (lambda a, name=name: getattr(nd, name)(a, footprint=[[1, 0], [1, 1]], origin=(0, -1)), [plane])]
+        for name in ("maximum_filter", "minimum_filter", "median_filter")
+    },
+    **{f"ndimage.{name}": [(lambda a, name=name: getattr(nd, name)(a, 3, axis=0, origin=1), [plane])] for name in ("maximum_filter1d", "minimum_filter1d")},
+    "ndimage.map_coordinates": [
+        *[(lambda a, t, mode=mode: nd.map_coordinates(a, t, order=1, mode=mode, cval=0.3), [plane, np.array([[0.3, 2.7, -1.4, 6.2, 12.3], [1.2, 3.6, 0.4, -0.7, 2.3]])])
+          for mode in ("constant", "nearest", "mirror", "reflect")],
+        (lambda a: nd.map_coordinates(a, [[0.3, 2.7], [1.2, 3.6]], order=0), [plane]),
+    ],
+    "ndimage.shift": [(lambda a, s: nd.shift(a, s, order=1), [plane, np.array([0.3, -1.2])]), (lambda a: nd.shift(a, 1.3, order=1, mode="nearest"), [line])],
+    "ndimage.zoom": [(lambda a: nd.zoom(a, 2, order=1), [plane]), (lambda a: nd.zoom(a, (0.5, 1.5), order=1, mode="nearest"), [plane])],
+    "ndimage.affine_transform": [(lambda a, m, o: nd.affine_transform(a, m, o, order=1, mode="nearest"), [plane, np.array([[0.9, 0.2], [-0.1, 1.1]]), np.array([0.13, -0.37])])],
+    **{
+        f"ndimage.{name}": [(lambda a, name=name: getattr(nd, name)(a), [plane]), (lambda a, name=name: getattr(nd, name)(a, LABELS), [plane]), (lambda a, name=name: getattr(nd, name)(a, LABELS, [0, 1, 2]), [plane])]
+        for name in ("sum", "sum_labels", "mean", "variance", "standard_deviation")
+    },
+    "ndimage.center_of_mass": [(lambda a: np.array(nd.center_of_mass(a)), [np.abs(plane)]), (lambda a: np.array(nd.center_of_mass(a, LABELS)), [np.abs(plane)])],
 }
 FLAT = [(name, k) for name, cases in CASES.items() for k in range(len(cases))]
 
@@ -118,12 +164,12 @@ def test_what_is_not_there_is_refused_by_name():
         return np.sum(scipy.interpolate.make_interp_spline(x, v, k=5)(1.0))
 
     def fourier(v):
-        return np.sum(scipy.signal.fftconvolve(v, v))
+        return np.sum(np.real(scipy.signal.hilbert(v)))
 
     def width(v):
         return np.sum(scipy.ndimage.gaussian_filter(y, v[0]))
 
-    for f, words in [(quintic, "k=1 and k=3"), (fourier, "use scipy.signal.convolve"), (width, "traced sigma")]:
+    for f, words in [(quintic, "k=1 and k=3"), (fourier, "Fourier transform"), (width, "traced sigma")]:
         with pytest.raises(rg.Unsupported, match=words) as caught:
             rg.grad(f)(y)
         assert caught.value.pos[0] == __file__

@@ -96,6 +96,76 @@ def test_odeint():
     np.testing.assert_allclose(rg.jit(run)(START, 1.3), run(START, 1.3), rtol=1e-5)
 
 
+def _third(t, y):
+    return y[0] - 0.5
+
+
+_THIRD = _third
+_THIRD.terminal = 3
+
+
+def pendulum(t, y):
+    return np.array([y[1], -np.sin(y[0])])
+
+
+def middle(t, y):
+    return y[0]
+
+
+def turn(t, y):
+    return y[1]
+
+
+def floor(t, y):
+    return y[0] + 0.3
+
+
+floor.terminal = True
+floor.direction = -1
+TIGHT = {"rtol": 1e-9, "atol": 1e-10}
+
+
+def difference_of(f, p, h=1e-4):
+    return np.array([(8 * (f(p + h * e) - f(p - h * e)) - (f(p + 2 * h * e) - f(p - 2 * h * e))) / (12 * h) for e in np.eye(p.size)])
+
+
+@pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853"])
+def test_several_events(method):
+    def passed(p):
+        found = scipy.integrate.solve_ivp(pendulum, (0.0, 9.0), p, method, events=[middle, turn], **TIGHT)
+        return found.t_events[0][0] + 2.0 * found.t_events[0][-1] + found.y_events[0][-1][1] + found.y_events[1][0, 0] + found.y[0, -1]
+
+    def ended(p):
+        found = scipy.integrate.solve_ivp(pendulum, (0.0, 9.0), p, method, events=[turn, floor, middle], **TIGHT)
+        return found.t_events[1][0] + found.t_events[2][-1] + found.y[1, -1] + 3.0 * found.t[-1]
+
+    p = np.array([0.5, 0.2])
+    for f in (passed, ended):
+        np.testing.assert_allclose(rg.jit(f)(p), f(p), rtol=1e-9)
+        np.testing.assert_allclose(rg.grad(f)(p), difference_of(f, p), rtol=1e-5, atol=1e-5)
+
+
+def test_the_end_of_a_solution_without_t_eval():
+    def run(p):
+        found = scipy.integrate.solve_ivp(pendulum, (0.0, 3.0), p, **TIGHT)
+        return np.sum(found.y[:, -1] ** 2) + found.y[1, -1] * found.t[-1] + found.y.T[-1][0] + found.y[..., -1][1]
+
+    p = np.array([0.5, 0.2])
+    np.testing.assert_allclose(rg.jit(run)(p), run(p), rtol=1e-12)
+    np.testing.assert_allclose(rg.grad(run)(p), difference_of(run, p), rtol=1e-6, atol=1e-6)
+    hessian = rg.hessian(run)(p)
+    np.testing.assert_allclose(hessian, difference_of(rg.grad(run), p), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-10)
+
+
+def test_an_event_that_does_not_happen_is_an_error():
+    def run(p):
+        return scipy.integrate.solve_ivp(pendulum, (0.0, 0.01), p, events=[middle, turn]).t_events[0][0]
+
+    with pytest.raises(RuntimeError, match="event 0 does not happen"):
+        rg.jit(run)(np.array([0.5, 0.2]))
+
+
 def test_what_solve_ivp_cannot_do_is_refused():
     def run(y0, **options):
         return np.sum(scipy.integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), y0, **options).y)
@@ -104,7 +174,8 @@ def test_what_solve_ivp_cannot_do_is_refused():
         ({}, "t_eval"),
         ({"t_eval": [1.0], "method": "LSODA"}, "LSODA"),
         ({"t_eval": [1.0], "events": print}, "events"),
-        ({"events": prey}, "terminal"),
+        ({"events": lambda t, y: y[0] - 0.5}, "t_eval"),
+        ({"events": _THIRD}, "terminal after several times"),
         ({"t_eval": [1.0], "jac": 1}, "jac="),
     ]:
         with pytest.raises(rg.Unsupported, match=words):

@@ -138,18 +138,45 @@ POINTS = {
     "stdtrit": [[3.0, 7.0], [0.05, 0.7]],
     "pdtr": None,
     "bdtr": None,
+    "gammasgn": [[0.3, 2.5, -1.5]],
+    "exp1": [[0.05, 0.9, 1.1, 9.0]],
+    "expi": [[-3.0, -0.4, 0.2, 2.0, 9.0, 45.0]],
+    "dawsn": [[-3.0, 0.0, 0.3, 0.5, 6.0, 30.0]],
+    "erfi": [[-1.5, 0.0, 0.3, 2.0]],
+    "spence": [[0.1, 0.7, 1.0, 1.5, 7.0]],
+    "ellipk": [[-3.0, -1e-4, 0.0, 0.3, 0.95]],
+    "ellipkm1": [[0.05, 0.7, 1.0, 3.0]],
+    "ellipe": [[-3.0, -1e-4, 0.0, 0.3, 0.95]],
+    "exp10": [[-1.0, 0.0, 1.5]],
+    "cosm1": [[-1.0, 0.0, 1e-3, 2.0]],
+    "powm1": [[0.5, 1.0, 3.0], [2.0, 0.3, -1.5]],
+    "sindg": [[0.0, 30.0, -100.0]],
+    "cosdg": [[0.0, 30.0, -100.0]],
+    "tandg": [[0.0, 30.0, -100.0]],
+    "cotdg": [[10.0, 30.0, -100.0]],
+    "radian": [[1.0, 30.0], [2.0, 1.0], [3.0, 7.0]],
+    "fdtr": [[3.0, 5.0], [4.0, 2.5], [0.7, 2.0]],
+    "fdtrc": [[3.0, 5.0], [4.0, 2.5], [0.7, 2.0]],
+    "nbdtr": None,
+    "nbdtrc": None,
 }
 # Functions of a known order or other parameters that have no derivative: how they are called, and the same of SciPy.
 OF_ORDER = {
     "polygamma": [(1, [0.3, 2.0, 9.0, -1.5]), (3, [0.3, 2.0, -0.5])],
-    "jv": [(0, [1.0]), (3, [0.5, 2.0, 9.0]), (-3, [2.0]), (12, [3.0, 20.0])],
+    "jv": [(0, [1.0]), (3, [0.5, 2.0, 9.0]), (-3, [2.0]), (12, [3.0, 20.0]), (0.5, [0.3, 2.5, 40.0]), (1 / 3, [0.3, 29.0, 31.0]), (-1.5, [0.7, 9.0]), (19.35, [5.0, 29.0])],
     "yn": [(2, [0.5, 9.0])],
-    "iv": [(4, [-0.5, 2.0, 30.0])],
-    "ive": [(4, [0.5, 30.0])],
+    "iv": [(4, [-0.5, 2.0, 30.0]), (0.5, [0.3, 2.5, 40.0]), (-0.7, [0.7, 9.0]), (49.5, [5.0, 80.0])],
+    "ive": [(4, [0.5, 30.0]), (1.5, [0.3, 2.5, 40.0])],
     "kn": [(3, [0.5, 9.0])],
-    "kve": [(2, [0.5, 9.0])],
-    "kv": [(2.0, [0.5])],
-    "yv": [(1.0, [0.5])],
+    "kve": [(2, [0.5, 9.0]), (1 / 3, [0.3, 2.5, 40.0])],
+    "kv": [(2.0, [0.5]), (0.5, [0.3, 2.5, 40.0]), (2.3, [0.3, 1.9, 9.0])],
+    "yv": [(1.0, [0.5]), (0.5, [0.3, 2.5, 40.0]), (2.3, [0.3, 2.5, 40.0]), (-0.5, [0.7, 9.0]), (19.35, [5.0, 29.0])],
+    "jve": [(1.5, [0.3, 2.5, 40.0])],
+    "yve": [(1, [0.5, 9.0]), (-1.5, [0.5, 9.0])],
+    "expn": [(0, [0.3, 2.0]), (1, [0.3, 2.0]), (2, [0.1, 0.9, 1.1, 9.0]), (5, [0.1, 1.5])],
+    **{f"eval_{name}": [(0, [0.3]), (1, [0.3, -0.7]), (4, [0.3, -0.7, 1.5])] for name in ("legendre", "chebyt", "chebyu", "hermite", "hermitenorm", "laguerre")},
+    **{f"spherical_{name}": [(0, [0.3, 2.0, 40.0]), (3, [0.5, 2.0, 9.0])] for name in ("jn", "yn", "in", "kn")},
+    **{name: [(1, [0.5, 3.0]), (1.5, [0.5, 3.0]), (0, [2.0])] for name in ("jvp", "yvp", "ivp", "kvp")},
 }
 SPECIAL = [0.0, 1.0, -1.0, 0.5, 2.0, -2.0, inf, -inf, nan]
 # Where SciPy's value is that of one of its versions, or complex.
@@ -184,6 +211,10 @@ DISPUTED = {
     "exprel": set(),
     "rgamma": {-inf},
     # The limit, where SciPy has NaN.
+    "expi": {inf}, "dawsn": {inf, -inf}, "ellipk": {-inf}, "ellipe": {-inf}, "ellipkm1": {inf, -inf}, "spence": {inf},
+    "erfi": {inf, -inf}, "cosm1": {inf, -inf}, "powm1": {inf, -inf, 0.0, -1.0, -2.0, nan}, "radian": {inf, -inf, nan},
+    **{name: {inf, -inf, 0.0} for name in ("sindg", "cosdg", "tandg", "cotdg")},
+    **{name: {inf, -inf, 0.0, -1.0, -2.0} for name in ("fdtr", "fdtrc")}, **{name: {inf, -inf, 0.0, -1.0, -2.0, 0.5, nan} for name in ("nbdtr", "nbdtrc")},
     **{name: {inf, -inf} for name in ("j0", "j1", "y0", "y1", "i0", "i1")},
 }
 
@@ -240,7 +271,7 @@ def test_values_are_within_their_bound(name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", POINTS)
 def test_special_points_are_scipys(name):
-    count = len(POINTS[name]) if POINTS[name] else {"pdtr": 2, "bdtr": 3}[name]
+    count = len(POINTS[name]) if POINTS[name] else {"pdtr": 2}.get(name, 3)
     usable = [
         x for x in SPECIAL if x not in DISPUTED.get(name, ()) and not (np.isnan(x) and nan in DISPUTED.get(name, ()))
     ]
@@ -297,7 +328,13 @@ def test_derivatives_are_those_of_differences(name):
 
 
 @pytest.mark.parametrize(
-    "name, order, points", [(name, order, points) for name, cases in OF_ORDER.items() for order, points in cases]
+    "name, order, points",
+    [
+        # Real orders take seconds to trace: one of each function is in every run.
+        pytest.param(name, order, points, marks=pytest.mark.slow if order % 1 and order != 0.5 else ())
+        for name, cases in OF_ORDER.items()
+        for order, points in cases
+    ],
 )
 def test_functions_of_a_known_order(name, order, points):
     x = np.array(points)
@@ -307,7 +344,7 @@ def test_functions_of_a_known_order(name, order, points):
 
 @pytest.mark.parametrize("name", marked(POINTS))
 def test_float32_and_broadcasts_are_scipys(name):
-    points = POINTS[name] or {"pdtr": [[3.0], [1.5]], "bdtr": [[1.0], [4.0], [0.3]]}[name]
+    points = POINTS[name] or {"pdtr": [[3.0], [1.5]]}.get(name, [[1.0], [4.0], [0.3]])
     args = [
         np.float32(column[0]) * np.ones((1,) * k + (2,) + (1,) * (len(points) - 1 - k), np.float32)
         for k, column in enumerate(points)
@@ -317,6 +354,30 @@ def test_float32_and_broadcasts_are_scipys(name):
     np.testing.assert_allclose(found, expected, rtol=2e-6)
     gradient = rg.grad(lambda *args: np.sum(of(name)(*args)))(*args)
     assert gradient.dtype == np.float32 and gradient.shape == args[0].shape
+
+
+# Functions of several results, and points of smoothness of all of them.
+TUPLES = {"sici": [0.3, 3.9, 4.1, 30.0], "shichi": [0.3, 3.9, 4.1, 30.0], "fresnel": [-2.0, 0.0, 0.3, 1.5, 1.7, 4.0], "airy": [-9.0, -2.1, -1.9, 0.0, 0.5, 2.1, 9.0]}
+
+
+@pytest.mark.parametrize("name, part", [pytest.param(name, part, marks=pytest.mark.slow if name == "airy" else ()) for name in TUPLES for part in range(4 if name == "airy" else 2)])
+def test_functions_of_several_results(name, part):
+    x = np.array(TUPLES[name])
+    run = lambda x: of(name)(x)[part]
+    np.testing.assert_allclose(rg.jit(run)(x), run(x), rtol=2e-12)
+    check_derivatives(run, run, [x])
+    assert rg.jit(run)(x.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name, order", [(name, order) for name in ("jv", "yv", "iv", "kv", "ive", "kve") for order in (0.5, 1.0001, 2.75, -0.5, -1.3)])
+def test_real_orders_everywhere(name, order):
+    # SciPy has NaN for `ive` of a negative order at 0, where the limit is infinite.
+    x = np.concatenate([np.logspace(-6, 2.5, 60), [0.0 if name != "ive" or order > 0 else 1.0, -1.0, np.nan]])
+    found, expected = rg.jit(lambda x: of(name)(order, x))(x), of(name)(order, x)
+    scale = np.sqrt(2 / (np.pi * np.maximum(np.abs(x), 1e-9))) if name in ("jv", "yv") else 0.0
+    scale = np.where(np.isfinite(expected), np.maximum(np.abs(expected), scale), 1.0)
+    np.testing.assert_allclose(found / scale, np.where(np.isfinite(expected), expected / scale, expected), rtol=1e-11, atol=2e-13)
 
 
 def test_what_where_leaves_out_counts_for_nothing():
@@ -360,8 +421,8 @@ def test_orders_and_unknown_keywords_are_refused_by_name():
     def order(x):
         return np.sum(scipy.special.jv(x, 2.0 * x))
 
-    def half(x):
-        return np.sum(scipy.special.iv(0.5, x))
+    def large(x):
+        return np.sum(scipy.special.iv(60.5, x))
 
     def unknown(x):
         return np.sum(scipy.special.voigt_profile(x, 1.0, 1.0))
@@ -371,7 +432,7 @@ def test_orders_and_unknown_keywords_are_refused_by_name():
 
     for f, words in [
         (order, "traced order"),
-        (half, "the order 0.5"),
+        (large, "the order 60.5"),
         (unknown, "scipy.special.voigt_profile is not supported"),
         (exact, "exact=True"),
     ]:
@@ -383,4 +444,5 @@ def test_orders_and_unknown_keywords_are_refused_by_name():
 def test_every_function_of_the_table_is_here():
     listed = {name.split(".")[1] for name in table.RULES if name.startswith("special.")}
     elsewhere = {"lambertw", "zeta", "comb", "factorial", "multigammaln", "logsumexp", "softmax", "log_softmax", "jn"}
+    elsewhere |= set(TUPLES)
     assert listed - set(POINTS) - set(OF_ORDER) == elsewhere

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from test_scipy_arrays import check_case
+
 import retrograd as rg
-from retrograd.scipy import multivariate, stats, table  # noqa: F401, fills the table of classes
+from retrograd.scipy import descriptive, distributions, multivariate, stats, table  # noqa: F401, fills the table of classes
 
 inf, nan = np.inf, np.nan
 # Shapes of each distribution, and points inside of its support.
@@ -23,8 +25,19 @@ SHAPES = {
     "bernoulli": [0.3],
     "geom": [0.3],
     "nbinom": [4.0, 0.4],
+    "f": [3.5, 5.2],
+    "truncnorm": [-1.4, 2.9],
+    "genpareto": [0.3],
+    "genextreme": [0.2],
+    "triang": [0.35],
+    "powerlaw": [1.7],
+    "chi": [2.6],
+    "invgauss": [1.3],
+    "skewnorm": [1.5],
+    "vonmises": [1.2],
 }
 CONTINUOUS = [name for name, row in stats.TABLE.items() if not row.discrete]
+DENSITIES = [name for name in CONTINUOUS if "cdf" not in stats.TABLE[name].given]  # those without a distribution function
 DISCRETE = [name for name, row in stats.TABLE.items() if row.discrete]
 
 
@@ -49,9 +62,9 @@ def difference(f, x, h=1e-3):
 @pytest.mark.parametrize(
     "name, method",
     [
-        pytest.param(name, method, marks=pytest.mark.slow if name in ("beta", "t") and method in ("ppf", "isf") else ())
+        pytest.param(name, method, marks=pytest.mark.slow if name in ("beta", "t", "f") and method in ("ppf", "isf") else ())
         for name in CONTINUOUS
-        for method in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
+        for method in ("pdf", "logpdf", *(() if name in DENSITIES else ("cdf", "logcdf", "sf", "logsf", "ppf", "isf")))
     ],
 )
 def test_continuous(name, method):
@@ -102,7 +115,7 @@ def test_edges_are_scipys(name):
     dist = getattr(scipy.stats, name)
     shapes = SHAPES.get(name, [])
     x = np.array([-inf, -1.0, 0.0, 0.5, 1.0, 2.0, 30.0, inf, nan])
-    methods = ["pdf", "logpdf", "cdf", "sf"] if name in CONTINUOUS else ["pmf", "logpmf", "cdf", "sf"]
+    methods = ["pdf", "logpdf"] if name in DENSITIES else ["pdf", "logpdf", "cdf", "sf"] if name in CONTINUOUS else ["pmf", "logpmf", "cdf", "sf"]
     for method in methods:
 
         def run(x, method=method):
@@ -113,7 +126,7 @@ def test_edges_are_scipys(name):
         # At infinity ours is the limit, where SciPy's arithmetic gives NaN for some.
         found, expected = (np.where(np.isinf(x) & np.isnan(expected), 0.0, value) for value in (found, expected))
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300, err_msg=method)
-    if name in CONTINUOUS:
+    if name in CONTINUOUS and name not in DENSITIES:
         q = np.array([-0.1, 0.0, 0.5, 1.0, 1.1, nan])
         np.testing.assert_allclose(rg.jit(lambda q: dist.ppf(q, *shapes))(q), dist.ppf(q, *shapes), rtol=1e-12)
         # A scale or a shape that is not allowed gives NaN, as in SciPy.
@@ -190,8 +203,8 @@ def test_vectors():
         expected = difference(lambda t: normal(x, mean, cov + t * direction), 0.0)
         np.testing.assert_allclose(np.sum(dcov * direction), expected, rtol=1e-7)
     np.testing.assert_allclose(
-        rg.jit(lambda x: scipy.stats.multivariate_normal.logpdf(x, cov=2.0))(x),
-        scipy.stats.multivariate_normal.logpdf(x, mean=[0, 0], cov=2.0),
+        rg.jit(lambda x: scipy.stats.multivariate_normal.logpdf(x, cov=2.0))(x[0]),
+        scipy.stats.multivariate_normal.logpdf(x[0], cov=2.0),
     )
     p = np.array([0.2, 0.3, 0.5])
     np.testing.assert_allclose(rg.jit(dirichlet)(p, alpha), dirichlet(p, alpha), rtol=1e-13)
@@ -199,12 +212,86 @@ def test_vectors():
     np.testing.assert_allclose(rg.grad(dirichlet, argnums=1)(p, alpha), expected, rtol=1e-7)
 
 
+@pytest.mark.parametrize("name, moment", [(name, moment) for name, row in stats.TABLE.items() for moment in ("mean", "var", "std", "entropy") if row.moments.get("var" if moment == "std" else moment)])
+def test_moments(name, moment):
+    dist, shapes = getattr(scipy.stats, name), SHAPES.get(name, [])
+    parameters = [np.array(value) for value in (*shapes, 0.3, *([1.4] if name in CONTINUOUS else []))]
+    run = lambda *args: getattr(dist, moment)(*args)
+    found, gradients = rg.value_and_grad(run, argnums=tuple(range(len(parameters))))(*parameters)
+    np.testing.assert_allclose(found, run(*parameters), rtol=1e-11)
+    for k, value in enumerate(parameters[1:] if name == "binom" else parameters, int(name == "binom")):
+        expected = difference(lambda t: run(*parameters[:k], t, *parameters[k + 1 :]), float(value))
+        np.testing.assert_allclose(gradients[k], expected, rtol=1e-6, atol=1e-8)
+    frozen = lambda *args: getattr(dist(*args), moment)()
+    np.testing.assert_allclose(rg.jit(frozen)(*parameters), run(*parameters), rtol=1e-11)
+
+
+sample, other, plane = np.array([0.3, 1.7, 0.9, 2.4, 1.1, 0.6]), np.array([1.0, 1.5, 0.2, 2.9, 0.8, 1.3]), np.array([[0.3, 1.7, 0.9], [2.4, 1.1, 0.6], [0.7, 1.9, 0.4], [1.3, 0.2, 2.2]])
+st = scipy.stats
+DESCRIPTIVE = {
+    "gmean": [(lambda a: st.gmean(a), [sample]), (lambda a: st.gmean(a, axis=1), [plane]), (lambda a, w: st.gmean(a, weights=w), [sample, other])],
+    "hmean": [(lambda a: st.hmean(a), [plane]), (lambda a, w: st.hmean(a, weights=w), [sample, other])],
+    "pmean": [(lambda a: st.pmean(a, 3), [plane])],
+    "moment": [(lambda a: st.moment(a, 3), [plane]), (lambda a: st.moment(a, 2, axis=None), [plane]), (lambda a: st.moment(a, [1, 2, 4]), [sample]), (lambda a, c: st.moment(a, 3, center=c), [sample, np.array(0.4)])],
+    "skew": [(lambda a: st.skew(a), [plane]), (lambda a: st.skew(a, axis=None, bias=False), [plane])],
+    "kurtosis": [(lambda a: st.kurtosis(a, axis=1), [plane]), (lambda a: st.kurtosis(a, fisher=False, bias=False), [sample])],
+    "variation": [(lambda a: st.variation(a), [plane]), (lambda a: st.variation(a, ddof=1), [sample])],
+    "sem": [(lambda a: st.sem(a), [plane]), (lambda a: st.sem(a, axis=None), [plane])],
+    "zscore": [(lambda a: st.zscore(a), [plane]), (lambda a: st.zscore(a, axis=1, ddof=1), [plane])],
+    "zmap": [(lambda a, b: st.zmap(a, b), [sample, other])],
+    "gzscore": [(lambda a: st.gzscore(a), [plane])],
+    "entropy": [(lambda p: st.entropy(p), [sample]), (lambda p, q: st.entropy(p, q, base=2), [sample, other]), (lambda p: st.entropy(p, axis=1), [plane])],
+    "iqr": [(lambda a: st.iqr(a), [sample]), (lambda a: st.iqr(a, axis=1, rng=(10, 80)), [plane])],
+    "trim_mean": [(lambda a: st.trim_mean(a, 0.2), [sample]), (lambda a: st.trim_mean(a, 0.3), [plane])],
+    "pearsonr": [(lambda x, y: st.pearsonr(x, y)[0], [sample, other]), (lambda x, y: st.pearsonr(x, y).pvalue, [sample, other])],
+    "linregress": [*[(lambda x, y, k=k: st.linregress(x, y)[k], [sample, other]) for k in range(5)], (lambda x, y: st.linregress(x, y).intercept_stderr, [sample, other])],
+    "wasserstein_distance": [(lambda u, v: st.wasserstein_distance(u, v), [sample, other[:4]]), (lambda u, v, w: st.wasserstein_distance(u, v, w), [sample, other[:4], other])],
+    "rankdata": [(lambda a: st.rankdata(a), [sample]), (lambda a: st.rankdata(np.round(a)), [plane]), (lambda a: 1.0 * st.rankdata(a, "max"), [plane])],
+    "gaussian_kde": [
+        (lambda a, x: st.gaussian_kde(a)(x), [sample, other]),
+        (lambda a, x: st.gaussian_kde(a, "silverman").logpdf(x), [plane[:, :2].T, plane[:2, :2].T]),
+        (lambda a, x, w: st.gaussian_kde(a, 0.4, w).pdf(x), [sample, other[:3], other]),
+    ],
+}
+
+
+@pytest.mark.parametrize("name, k", [(name, k) for name, cases in DESCRIPTIVE.items() for k in range(len(cases))])
+def test_statistics_of_samples(name, k):
+    check_case(*DESCRIPTIVE[name][k], accuracy=1e-6)
+
+
+def test_every_statistic_has_a_case():
+    assert {name for name in table.RULES if name.startswith("stats.")} == {f"stats.{name}" for name in DESCRIPTIVE}
+
+
+COV = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 1.5]])
+VECTORS = {
+    "entropy": (lambda m, a: st.multivariate_normal.entropy(m, a @ a.T), [plane[0], COV]),
+    "number": (lambda x: st.multivariate_normal.logpdf(x, cov=2.0), [sample]),
+    "singular": (lambda x: st.multivariate_normal.logpdf(np.concatenate([x, np.zeros(1)]), np.zeros(3), np.diag([1.0, 2.0, 0.0]), allow_singular=True), [sample[:2]]),
+    "t": (lambda x, m, a, df: st.multivariate_t.logpdf(x, m, a @ a.T, df), [plane, plane[0], COV, np.array(3.5)]),
+    "t, frozen": (lambda x, m: st.multivariate_t(m, COV, 4).pdf(x), [plane, plane[0]]),
+    "multinomial": (lambda p: st.multinomial.logpmf([[1, 2, 1], [0, 4, 0]], 4, p / np.sum(p)), [sample[:3]]),
+    "wishart": (lambda a, b: st.wishart.logpdf(a @ a.T, 5.5, b @ b.T), [COV, COV + np.eye(3)]),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_densities_of_vectors(name):
+    check_case(*VECTORS[name], accuracy=1e-6)
+
+
+def test_beside_the_support_of_a_singular_covariance_the_density_is_zero():
+    run = lambda x: st.multivariate_normal.pdf(x, np.zeros(2), np.diag([1.0, 0.0]), allow_singular=True)
+    np.testing.assert_array_equal(rg.jit(run)(np.array([0.3, 0.1])), run(np.array([0.3, 0.1])))
+
+
 def test_what_is_not_there_is_refused_by_name():
     def steps(x):
         return np.sum(scipy.stats.poisson.ppf(0.3, x))
 
     def other(x):
-        return np.sum(scipy.stats.skewnorm.pdf(x, 1.0))
+        return np.sum(scipy.stats.exponnorm.pdf(x, 1.0))
 
     def keyword(x):
         return np.sum(scipy.stats.norm.pdf(x, sigma=1.0))

@@ -483,3 +483,13 @@ def test_random_matrices_have_right_gradients_or_errors(seed):
     if sigma[-1] > 1e-2 * sigma[0]:
         for f in (lambda a: np.sum(np.linalg.pinv(a) * d.T), lambda a: np.sum(np.linalg.lstsq(a, d[:, 0], rcond=None)[0] ** 2)):
             close(rg.grad(f)(a), differences(f, a), 1e-3)
+
+
+def test_named_results_of_known_matrices():
+    known = np.diag([1.0, 2.0])
+
+    def f(x):
+        return np.sum(np.linalg.eigh(np.diag([1.0, 2.0])).eigenvalues * x) + np.sum(np.linalg.svd(np.diag([1.0, 3.0])).S * x) + np.linalg.eigh(known)[0] @ x + np.linalg.slogdet(np.diag([1.0, 3.0])).logabsdet
+
+    np.testing.assert_allclose(rg.jit(f)(np.ones(2)), f(np.ones(2)))
+    np.testing.assert_allclose(rg.grad(f)(np.ones(2)), [1 + 3 + 1, 2 + 1 + 2])

@@ -1,4 +1,5 @@
 """`scipy.special`: Bessel functions of integer order, by tables up to 8 (2 for K) and Hankel's form beyond; orders above 1 by recurrences.
+Those of real order are in `orders`.
 
 Near a zero the error is small beside the amplitude √(2/πx), not beside the value. There is no derivative by the order.
 """
@@ -8,6 +9,7 @@ import numpy as np
 from .. import errors
 from ..functions import payload_of
 from .elementwise import elementwise, inside, looped
+from .orders import LARGEST, of_order
 from .polynomials import piecewise
 from .table import implements
 
@@ -143,8 +145,8 @@ def _normalised(n, x, steps):
     return np.where(x == 0, 0.0 * x, wanted / (total + here))
 
 
-def _of_order(name, build):
-    """A function of an order that is a known integer: 0 and 1 are in the table above."""
+def _of_order(name, kind, build):
+    """A function of a known order: integers 0 and 1 are in the table above, `kind` is what it is in `orders`."""
 
     @implements(*[f"special.{n}" for n in name])
     def rule(v, x):
@@ -165,9 +167,12 @@ def _of_order(name, build):
                 errors.here(),
             )
         if float(known) != int(known):
-            raise errors.Unsupported(
-                f"scipy.special.{name[0]} of the order {known} is not supported: integer orders are", errors.here()
-            )
+            if not abs(known) <= LARGEST:
+                raise errors.Unsupported(
+                    f"scipy.special.{name[0]} of the order {known} is not supported: integers are, and real orders up to {LARGEST:g}",
+                    errors.here(),
+                )
+            return of_order(kind, float(known))(x)
         return build(int(known))(x)
 
     return rule
@@ -235,13 +240,14 @@ def _in(n, scaled):
     return value
 
 
-jv = _of_order(("jv", "jn"), _build([j0, j1], _jn, True, lambda below, here, above, x: 0.5 * (below - above)))
-yn = _of_order(("yn", "yv"), _build([y0, y1], _yn, True, lambda below, here, above, x: 0.5 * (below - above)))
+jv = _of_order(("jv", "jn", "jve"), "J", _build([j0, j1], _jn, True, lambda below, here, above, x: 0.5 * (below - above)))
+yn = _of_order(("yn", "yv", "yve"), "Y", _build([y0, y1], _yn, True, lambda below, here, above, x: 0.5 * (below - above)))
 iv = _of_order(
-    ("iv",), _build([i0, i1], lambda n: _in(n, False), False, lambda below, here, above, x: 0.5 * (below + above))
+    ("iv",), "I", _build([i0, i1], lambda n: _in(n, False), False, lambda below, here, above, x: 0.5 * (below + above))
 )
 ive = _of_order(
     ("ive",),
+    "Ie",
     _build(
         [i0e, i1e],
         lambda n: _in(n, True),
@@ -250,9 +256,10 @@ ive = _of_order(
     ),
 )
 kn = _of_order(
-    ("kn", "kv"), _build([k0, k1], lambda n: _kn(n, False), False, lambda below, here, above, x: -0.5 * (below + above))
+    ("kn", "kv"), "K", _build([k0, k1], lambda n: _kn(n, False), False, lambda below, here, above, x: -0.5 * (below + above))
 )
 kve = _of_order(
     ("kve",),
+    "Ke",
     _build([k0e, k1e], lambda n: _kn(n, True), False, lambda below, here, above, x: here - 0.5 * (below + above)),
 )

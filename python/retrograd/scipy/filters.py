@@ -52,8 +52,8 @@ def _floats(*arrays):
 # Signals
 
 
-def _convolved(a, kernel, mode, name, pad=None):
-    """The convolution of two arrays of one rank; `pad` extends the first one."""
+def _convolved(a, kernel, mode, name, pad=None, middle=lambda m: m - 1 - (m - 1) // 2):
+    """The convolution of two arrays of one rank; `pad` extends the first one. `middle` is how many elements of a kernel stand before its middle."""
     if a.ndim != kernel.ndim:
         raise errors.ShapeError(
             f"scipy.signal.{name} needs two arrays of the same rank, found shapes {a.shape} and {kernel.shape}",
@@ -79,7 +79,7 @@ def _convolved(a, kernel, mode, name, pad=None):
     if mode == "full":
         before, extents = [m - 1 for m in kernel.shape], [n + m - 1 for n, m in zip(a.shape, kernel.shape)]
     else:
-        before, extents = [m - 1 - (m - 1) // 2 for m in kernel.shape], list(a.shape)
+        before, extents = [middle(m) for m in kernel.shape], list(a.shape)
     after = [count + m - 1 - first - n for count, m, first, n in zip(extents, kernel.shape, before, a.shape)]
     widths = list(zip(before, after))
     return _slid(np.pad(a, widths) if pad is None else pad(a, widths), np.flip(kernel), extents)
@@ -108,6 +108,10 @@ def correlate(in1, in2, mode="full", method="auto"):
 
 @implements("signal.convolve2d")
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    return _in_plane(in1, in2, mode, boundary, fillvalue)
+
+
+def _in_plane(in1, in2, mode, boundary, fillvalue, **middle):
     a, kernel = _floats(in1, in2)
     if a.ndim != 2 or kernel.ndim != 2:
         raise errors.ShapeError("scipy.signal.convolve2d takes two matrices", errors.here())
@@ -123,16 +127,16 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
         raise errors.ArgumentError(
             f"scipy.signal.convolve2d has the boundaries fill, wrap and symm, found {boundary!r}", errors.here()
         )
-    return _convolved(a, kernel, mode, "convolve2d", lambda x, widths: _extended(x, widths, modes[boundary], fillvalue))
+    pad = lambda x, widths: _extended(x, widths, modes[boundary], fillvalue)
+    return _convolved(a, kernel, mode, "convolve2d", pad, **middle)
 
 
 @implements("signal.correlate2d")
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     if mode == "valid" and any(n < m for n, m in zip(np.shape(in1), np.shape(in2))):
-        raise errors.Unsupported(
-            "scipy.signal.correlate2d with mode='valid' and a larger second matrix is not supported", errors.here()
-        )
-    return convolve2d(in1, np.flip(_as_array(in2)), mode, boundary, fillvalue)
+        return np.flip(correlate2d(in2, in1, mode))
+    # The middle of a kernel of even extent is not that of the kernel turned around.
+    return _in_plane(in1, np.flip(_as_array(in2)), mode, boundary, fillvalue, middle=lambda m: (m - 1) // 2)
 
 
 @implements("signal.lfilter")
@@ -162,12 +166,7 @@ def _filtered(first, b, a, x, state, y):
     return y, state
 
 
-refuse(
-    "there is no Fourier transform of traced arrays; use scipy.signal.convolve",
-    "signal.fftconvolve",
-    "signal.oaconvolve",
-)
-refuse("use scipy.signal.lfilter", "signal.filtfilt", "signal.sosfilt", "signal.sosfiltfilt")
+refuse("use scipy.signal.filtfilt with its polynomials", "signal.sosfiltfilt")
 
 
 # Images
@@ -299,8 +298,7 @@ def uniform_filter1d(input, size, axis=-1, mode="reflect", cval=0.0, origin=0):
 
 
 refuse(
-    "it picks elements by their order; use a sum of weights",
-    "ndimage.median_filter",
+    "it picks elements by their order; use a sum of weights, or scipy.ndimage.median_filter",
     "ndimage.rank_filter",
     "ndimage.percentile_filter",
 )

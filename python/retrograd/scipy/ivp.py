@@ -98,10 +98,11 @@ def _first_step(fun, t0, y0, end, f0, direction, exponent, rtol, atol):
     return np.minimum(np.minimum(100 * h0, h1), np.abs(end - t0))
 
 
-def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, rows, event):
-    """From t to the end, or to where `event`, which terminates, changes its sign. Rows are those of results at `times`."""
+def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, rows, events, seen):
+    """From t to the end, or to where an event that terminates changes its sign. Rows are those of results at `times`, `seen` what was of events:
+    how often, and time and state of the first and the last time."""
     f, most = fun(t, y), 10.0
-    before, happened = event(t, y), t != t
+    before, happened = events.values(t, y), t != t
     while (direction * (end - t) > 0) & ~happened:
         h = np.minimum(h, largest)
         last = direction * (t + direction * h - end) >= 0
@@ -118,19 +119,19 @@ def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, row
         here = accepted & (x > 0) & (x <= 1)
         inner = method.between(fun, t, y, new, f, slope, slopes, step, np.where(here, x, 0.5)[:, None])
         rows = np.where(here[:, None], inner, rows)
-        if event.exists:
-            after = event(following, new)
-            happened = accepted & event.crosses(before, after)
-            if happened:
+        if events.exist:
+            after = events.values(following, new)
+            crossed = accepted & events.cross(before, after)
+            if np.any(crossed):
                 curve = _Curve(method, fun, t, y, new, f, slope, slopes, step)
-                fraction = event.located(curve)
-                following = t + fraction * step
-                new = curve.at(fraction)
+                fraction, happened, seen = events.noted(curve, crossed, seen)
+                following = np.where(happened, t + fraction * step, following)
+                new = np.where(happened, curve.at(fraction), new)
             before = np.where(accepted, after, before)
         t = np.where(accepted, following, t)
         y = np.where(accepted, new, y)
         f = np.where(accepted, slope, f)
-    return t, y, rows, happened
+    return t, y, rows, happened, seen
 
 
 class _Curve:
@@ -144,32 +145,62 @@ class _Curve:
         return self._inner(x)
 
 
-class Event:
-    """A function of time and state whose sign matters: `direction` as SciPy has it."""
+class Events:
+    """Functions of time and state whose signs matter: `direction` and `terminal` as SciPy has them."""
 
-    exists = True
+    def __init__(self, listed, args):
+        self.exist, self._listed = bool(listed), [readable(fun) for fun in listed]
+        self._args = args
+        self._directions = np.array([getattr(fun, "direction", 0) for fun in listed], float)
+        ends = [getattr(fun, "terminal", False) for fun in listed]
+        if any(end not in (True, False, None, 0, 1) for end in ends):
+            raise errors.Unsupported("scipy.integrate.solve_ivp with an event that is terminal after several times is not supported", errors.here())
+        self._terminal = np.array([bool(end) for end in ends])
 
-    def __init__(self, fun, args):
-        self.direction = getattr(fun, "direction", 0)
-        called = readable(fun)
-        self._value = lambda t, y: np.reshape(1.0 * _as_array(called(t, y, *args)), ())[()]
+    def _value(self, k, t, y):
+        return np.reshape(1.0 * _as_array(self._listed[k](t, y, *self._args)), ())[()]
 
-    def __call__(self, t, y):
-        return self._value(t, y)
+    def values(self, t, y):
+        return np.stack([self._value(k, t, y) for k in range(len(self._listed))]) if self.exist else np.zeros(0)
 
-    def crosses(self, before, after):
+    def cross(self, before, after):
         up, down = (before <= 0) & (after >= 0), (before >= 0) & (after <= 0)
-        return up if self.direction > 0 else down if self.direction < 0 else up | down
+        return np.where(self._directions > 0, up, np.where(self._directions < 0, down, up | down))
 
-    def located(self, curve):
+    def start(self, t, y):
+        n = len(self._listed)
+        times, states = np.zeros(n) + 0.0 * t, np.zeros((n, 1)) + 0.0 * y[None, :]
+        return [_as_array(np.zeros(n, np.int64)), times, states, 1.0 * times, 1.0 * states]
+
+    def noted(self, curve, crossed, seen):
+        """(The fraction of a step where the first event that terminates is, whether there is one, what was seen) after a step with events in it."""
+        fractions = [self._located(k, curve, crossed[k]) for k in range(len(self._listed))]
+        end, happened = _as_array(1.0), _as_array(False)
+        for k, fraction in enumerate(fractions):
+            if self._terminal[k]:
+                earlier = crossed[k] & (np.logical_not(happened) | (fraction < end))
+                end, happened = np.where(earlier, fraction, end), happened | crossed[k]
+        counts, first_t, first_y, last_t, last_y = (1 * part for part in seen)
+        for k, fraction in enumerate(fractions):
+            # What would be after the end is not.
+            counted = crossed[k] & (np.logical_not(happened) | (fraction <= end))
+            t, y = curve.t + fraction * curve.step, curve.at(fraction)
+            initial = counted & (counts[k] == 0)
+            first_t[k], first_y[k] = np.where(initial, t, first_t[k]), np.where(initial, y, first_y[k])
+            last_t[k], last_y[k] = np.where(counted, t, last_t[k]), np.where(counted, y, last_y[k])
+            counts[k] = counts[k] + np.where(counted, 1, 0)
+        return end, happened, [counts, first_t, first_y, last_t, last_y]
+
+    def _located(self, k, curve, crossed):
         """The fraction of a step at which the sign changes: halves of it, and two steps of Newton's method that give it its derivatives."""
         from .. import api
 
-        value = lambda x: self._value(curve.t + x * curve.step, curve.at(x))
+        value = lambda x: self._value(k, curve.t + x * curve.step, curve.at(x))
         x = stop_gradient(looped(_halved, value))
         for _ in range(2):
             found, slope = api.jvp(value, (x,), (1.0 + 0.0 * x,))
-            x = x - found / slope
+            # Where nothing changes its sign there is nothing to divide by.
+            x = np.where(crossed, x - found / np.where(crossed, slope, 1.0), x)
         return x
 
 
@@ -183,26 +214,87 @@ def _halved(value):
     return 0.5 * (low + high)
 
 
-class _Never:
-    """No event."""
+class Ends:
+    """An axis of which first and last elements are known, as in `sol.y[:, -1]`; how many there are is not known before it runs."""
 
-    exists = False
+    def __init__(self, name, last, axis, first=None, check=None):
+        self._name, self._ends, self._axis, self._check = name, {-1: last, 0: first}, axis, check
 
-    def __call__(self, t, y):
-        return 0.0
+    @property
+    def T(self):
+        return Ends(self._name, self._ends[-1], 0, self._ends[0], self._check) if self._axis else self
 
+    def __getitem__(self, index):
+        items = index if isinstance(index, tuple) else (index,)
+        if items[:1] == (Ellipsis,):
+            items = (slice(None),) * (self._axis + 2 - len(items)) + items[1:]
+        place = items[self._axis] if len(items) > self._axis and not any(item is Ellipsis for item in items) else None
+        found = self._ends.get(int(place)) if isinstance(place, (int, np.integer)) and not isinstance(place, bool) else None
+        if found is None:
+            self._refuse()
+        if self._check is not None:
+            self._check()
+        rest = items[: self._axis] + items[self._axis + 1 :]
+        return found[rest] if rest else found
 
-class AtEvent:
-    """What `solve_ivp` gives where an event ends it: its time and state. How many steps there were before is not known."""
+    def _refuse(self):
+        known = "[..., -1]" if self._axis else "[0] and [-1]" if self._ends[0] is not None else "[-1]"
+        raise errors.Unsupported(
+            f"the .{self._name} of solve_ivp without t_eval= is supported at {known} only: the number of steps is not known before it runs; give t_eval",
+            errors.here(),
+        )
 
-    def __init__(self, t, y):
-        self.t_events, self.y_events = [np.reshape(t, (1,))], [np.reshape(y, (1, -1))]
-        self.success, self.status, self.message = True, 1, "A termination event occurred."
+    def __array_function__(self, called, types, args, kwargs):
+        self._refuse()
+
+    def __array_ufunc__(self, called, method, *inputs, **kwargs):
+        self._refuse()
 
     def __getattr__(self, name):
-        if name in ("t", "y", "sol"):
-            message = f"the .{name} of solve_ivp with events= is not supported: use .t_events[0][0] and .y_events[0][0]"
-            raise errors.Unsupported(message, errors.here())
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
+
+    def __len__(self):
+        self._refuse()
+
+    def __iter__(self):
+        self._refuse()
+
+    def __array__(self, *_, **__):
+        self._refuse()
+
+
+def _operators():
+    from ..array import OPERATORS
+
+    for kind in ("binary", "compare", "unary"):
+        for name in OPERATORS[kind]:
+            setattr(Ends, f"__{name}__", lambda self, *_: self._refuse())
+            if kind == "binary":
+                setattr(Ends, f"__r{name}__", lambda self, *_: self._refuse())
+    Ends.__hash__ = None
+
+
+_operators()
+
+
+class AtEvents:
+    """What `solve_ivp` gives with events: the first and last time of each and its state, and where the integration ended."""
+
+    def __init__(self, t, y, happened, seen, first):
+        counts, first_t, first_y, last_t, last_y = seen
+        self.t, self.y = Ends("t", t, 0, first[0]), Ends("y", y, 1, first[1])
+        self.t_events, self.y_events = [], []
+        for k in range(counts.shape[0]):
+            there = lambda k=k: check(counts[k] > 0, f"scipy.integrate.solve_ivp: event {k} does not happen before the end", RuntimeError)
+            self.t_events.append(Ends(f"t_events[{k}]", last_t[k], 0, first_t[k], there))
+            self.y_events.append(Ends(f"y_events[{k}]", last_y[k], 0, first_y[k], there))
+        self.success, self.status = True, np.where(happened, 1, 0)
+
+    def __getattr__(self, name):
+        if name in ("sol", "message", "nfev"):
+            raise errors.Unsupported(f"the .{name} of solve_ivp with events= is not supported", errors.here())
         raise AttributeError(name)
 
 
@@ -241,11 +333,6 @@ def solve_ivp(
         raise errors.Unsupported(
             f"scipy.integrate.solve_ivp with {sorted(unknown)[0]}= is not supported", errors.here()
         )
-    if t_eval is None and not dense_output and events is None:
-        raise errors.Unsupported(
-            "scipy.integrate.solve_ivp without t_eval= is not supported: the number of steps is not known before it runs; give t_eval, as [t_span[1]] for the end",
-            errors.here(),
-        )
     called = readable(fun)
     extra = () if args is None else tuple(args)
 
@@ -261,16 +348,12 @@ def solve_ivp(
         )
     run = lambda times: _integrated(method, slope, t0, t1, y0, times, options)[2]
     if events is not None:
-        listed = events if isinstance(events, (list, tuple)) else [events]
-        if len(listed) != 1 or getattr(listed[0], "terminal", False) not in (True, 1):
-            message = "scipy.integrate.solve_ivp is supported with one event that is terminal: how often others happen is not known"
-            raise errors.Unsupported(message, errors.here())
-        event = Event(listed[0], extra)
-        t, y, _, happened = _integrated(method, slope, t0, t1, y0, np.reshape(t0, (1,)), options, event)
-        check(happened, "scipy.integrate.solve_ivp: the event does not happen before the end", RuntimeError)
-        return AtEvent(t, y)
+        listed = Events(events if isinstance(events, (list, tuple)) else [events], extra)
+        t, y, _, happened, seen = _integrated(method, slope, t0, t1, y0, np.reshape(t0, (1,)), options, listed)
+        return AtEvents(t, y, happened, seen, (t0, y0))
     if t_eval is None:
-        return Solution(None, None, run)
+        end = _integrated(method, slope, t0, t1, y0, np.reshape(t1, (1,)), options)[1]
+        return Solution(Ends("t", t1, 0, t0), Ends("y", end, 1, y0), run)
     times = 1.0 * _as_array(t_eval)
     check(
         np.all((times - t0) * np.sign(t1 - t0) >= 0) & np.all((t1 - times) * np.sign(t1 - t0) >= 0),
@@ -280,7 +363,7 @@ def solve_ivp(
     return Solution(times, np.transpose(run(times)), run)
 
 
-def _integrated(name, slope, t0, t1, y0, times, options, event=None):
+def _integrated(name, slope, t0, t1, y0, times, options, events=None):
     method = Method(getattr(sys.modules["scipy.integrate"], name))
     rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
     known = payload_of(rtol)
@@ -290,9 +373,9 @@ def _integrated(name, slope, t0, t1, y0, times, options, event=None):
     if h is None:
         h = stop_gradient(_first_step(slope, t0, y0, t1, slope(t0, y0), direction, method.exponent, rtol, atol))
     rows = 0.0 * times[:, None] + y0[None, :]
-    largest, event = options.get("max_step", np.inf), _Never() if event is None else event
+    largest, events = options.get("max_step", np.inf), Events([], ()) if events is None else events
     start = (t0, y0, t1, 1.0 * _as_array(h), direction)
-    return looped(_steps, method, slope, *start, rtol, atol, largest, times, rows, event)
+    return looped(_steps, method, slope, *start, rtol, atol, largest, times, rows, events, events.start(t0, y0))
 
 
 @implements("integrate.odeint", always=True)

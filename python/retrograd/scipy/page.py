@@ -40,7 +40,7 @@ def markdown(bounds):
         if topic == "special":
             lines += [
                 "Errors in units in the last place, of oscillating functions in those of their amplitude. There is no derivative by an order: it is a known",
-                "integer. Of incomplete functions the derivative by x is the density, that by a shape follows the series or continued fraction of the value; that of",
+                "number, of Bessel functions any from -50 to 50. Of incomplete functions the derivative by x is the density, that by a shape follows the series or continued fraction of the value; that of",
                 "an inverse is by the implicit function theorem. At infinity Bessel functions and densities have their limit where SciPy has NaN.",
                 "",
             ]
@@ -58,12 +58,19 @@ def markdown(bounds):
                 "|---|---|---|",
             ]
             lines += [
-                f"| `{name}` | {', '.join(row.shapes) or '–'} | {_METHODS[row.discrete]} |"
+                f"| `{name}` | {', '.join(row.shapes) or '–'} | {_methods(row)} |"
                 for name, row in TABLE.items()
             ]
             lines += [
-                "| `multivariate_normal` | mean, cov | pdf, logpdf |",
+                "| `multivariate_normal` | mean, cov | pdf, logpdf, entropy |",
+                "| `multivariate_t` | loc, shape, df | pdf, logpdf |",
+                "| `wishart` | df, scale | pdf, logpdf |",
+                "| `multinomial` | n, p | pmf, logpmf |",
                 "| `dirichlet` | alpha | pdf, logpdf |",
+                "",
+                "| function of samples | how |",
+                "|---|---|",
+                *(f"| `{_short(name)}` | {_how(name)} |" for name in rows),
                 "",
             ]
         elif rows:
@@ -76,6 +83,13 @@ def markdown(bounds):
                 "",
             ]
     return "\n".join(lines)
+
+
+def _methods(row):
+    """The methods that a distribution has."""
+    names = _METHODS[row.discrete].split(", ") if row.discrete or "cdf" in row.given else ["pdf", "logpdf"]
+    names += [*(["median"] if not row.discrete and "ppf" in row.given else []), *(name for name, rule in row.moments.items() if rule)]
+    return ", ".join([*names, *(["std"] if row.moments.get("var") else [])])
 
 
 def _short(name):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from .. import errors
-from ..functions import _as_array
+from ..functions import _as_array, payload_of
+from .logarithms import rel_entr
 from .table import implements
 
 
@@ -42,6 +43,7 @@ METRICS = {
     "cosine": _cosine,
     "correlation": lambda a, b: _cosine(_centred(a), _centred(b)),
     "minkowski": _minkowski,
+    "seuclidean": lambda a, b, V: _root(np.sum((a - b) ** 2 / V, axis=-1)),
     "mahalanobis": lambda a, b, VI: _root(np.sum(((a - b) @ VI) * (a - b), axis=-1)),
     "canberra": lambda a, b: np.sum(
         np.where(
@@ -108,10 +110,70 @@ def squareform(X, force="no", checks=True):
     return np.take(np.ravel(x), i * x.shape[0] + j)
 
 
-for _name, _metric in {
-    name: METRICS[name]
-    for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski")
-}.items():
-    implements(f"spatial.distance.{_name}")(
-        lambda u, v, _metric=_metric, **options: _metric(1.0 * _as_array(u), 1.0 * _as_array(v), **options)
-    )
+def _pair(u, v):
+    return 1.0 * _as_array(u), 1.0 * _as_array(v)
+
+
+for _name in ("euclidean", "sqeuclidean", "cityblock"):
+    implements(f"spatial.distance.{_name}")(lambda u, v, w=None, _metric=METRICS[_name]: _metric(*_pair(u, v), w=w))
+for _name in ("seuclidean", "mahalanobis"):
+    implements(f"spatial.distance.{_name}")(lambda u, v, V, _metric=METRICS[_name]: _metric(*_pair(u, v), _as_array(V)))
+
+
+@implements("spatial.distance.chebyshev")
+def chebyshev(u, v, w=None):
+    """Where a weight is 0 the element does not count."""
+    a, b = _pair(u, v)
+    return METRICS["chebyshev"](a, b) if w is None else np.max(np.where(_as_array(w) > 0, np.abs(a - b), 0.0), axis=-1)
+
+
+@implements("spatial.distance.minkowski")
+def minkowski(u, v, p=2, w=None):
+    return chebyshev(u, v, w) if payload_of(p) is not None and payload_of(p) == np.inf else _minkowski(*_pair(u, v), p=p, w=w)
+
+
+@implements("spatial.distance.correlation")
+def correlation(u, v, w=None, centered=True):
+    """1 less the cosine of the angle between them, of weighted elements; centred by their weighted means."""
+    a, b = _pair(u, v)
+    w = np.ones(a.shape) / a.shape[-1] if w is None else _as_array(w) / np.sum(w)
+    if centered:
+        a, b = a - np.sum(w * a), b - np.sum(w * b)
+    return 1.0 - np.sum(w * a * b) / np.sqrt(np.sum(w * a * a) * np.sum(w * b * b))
+
+
+@implements("spatial.distance.cosine")
+def cosine(u, v, w=None):
+    return correlation(u, v, w, False)
+
+
+@implements("spatial.distance.canberra")
+def canberra(u, v, w=None):
+    a, b = _pair(u, v)
+    size = np.abs(a) + np.abs(b)
+    parts = np.where(size > 0, np.abs(a - b) / np.where(size > 0, size, 1.0), 0.0)
+    return np.sum(parts if w is None else w * parts)
+
+
+@implements("spatial.distance.braycurtis")
+def braycurtis(u, v, w=None):
+    a, b = _pair(u, v)
+    w = 1.0 if w is None else w
+    return np.sum(w * np.abs(a - b)) / np.sum(w * np.abs(a + b))
+
+
+@implements("spatial.distance.jensenshannon")
+def jensenshannon(p, q, base=None, *, axis=0, keepdims=False):
+    """The root of the mean of two relative entropies to the mean of both."""
+    p, q = _pair(p, q)
+    p, q = p / np.sum(p, axis=axis, keepdims=True), q / np.sum(q, axis=axis, keepdims=True)
+    m = 0.5 * (p + q)
+    total = np.sum(rel_entr(p, m), axis=axis, keepdims=keepdims) + np.sum(rel_entr(q, m), axis=axis, keepdims=keepdims)
+    return _root(0.5 * (total if base is None else total / np.log(base)))
+
+
+@implements("spatial.distance.hamming")
+def hamming(u, v, w=None):
+    """The part of elements that differ: it is flat."""
+    differ = _as_array(u) != _as_array(v)
+    return np.mean(differ) if w is None else np.sum(w * differ) / np.sum(w)

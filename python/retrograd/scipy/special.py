@@ -39,8 +39,10 @@ def sinpi(x):
 
 def cospi(x):
     """cos(πx), exactly 0 at halves."""
-    r = np.abs(x - 2.0 * np.round(0.5 * x))
-    return np.where(r > 0.25, np.sin(pi * (0.5 - r)), np.cos(pi * r))
+    r = x - 2.0 * np.round(0.5 * x)
+    # The absolute value stands on the far side alone: at 0 it has no slope, and cos has a second derivative.
+    far = np.abs(r) > 0.25
+    return np.where(far, np.sin(pi * (0.5 - np.abs(r))), np.cos(pi * r))
 
 
 def log_gamma_rest(y):

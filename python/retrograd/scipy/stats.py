@@ -28,9 +28,16 @@ class Distribution:
         self.shapes = shapes.split()
         self.support, self.allowed, self.given = support, allowed, given
         self.discrete = "logpmf" in given
+        self.moments = {}  # of the standard form, by name; `distributions` has them
 
     def method(self, name):
         """The rule of a method; None where there is none."""
+        if name in ("cdf", "sf", "logcdf", "logsf") and "cdf" not in self.given or name in ("ppf", "isf") and not self.discrete and "ppf" not in self.given:
+            return f"its .{name} has no closed form here; its pdf and logpdf are supported"
+        if name in ("mean", "var", "std", "entropy") and self.moments.get("var" if name == "std" else name):
+            return lambda *args, **kwargs: self.moment(name, args, kwargs)
+        if name == "median" and not self.discrete:
+            return lambda *args, **kwargs: self.of_levels("ppf", 0.5, args, kwargs)
         if (
             name in ("pdf", "logpdf")
             and not self.discrete
@@ -65,6 +72,13 @@ class Distribution:
             allowed = allowed & (shape == shape)
         allowed = allowed & self.allowed(*shapes) if self.shapes else allowed
         return shapes, loc, scale, allowed
+
+    def moment(self, name, args, kwargs):
+        shapes, loc, scale, allowed = self.parameters(args, kwargs)
+        shapes = [inside(shape, allowed, fill) for shape, fill in zip(shapes, self.given.get("inside", (0.5,) * len(shapes)))]
+        value = self.moments["var" if name == "std" else name](*shapes)
+        value = {"mean": lambda v: v * scale + loc, "var": lambda v: v * scale * scale, "std": lambda v: np.sqrt(v) * scale}.get(name, lambda v: v + np.log(inside(scale, allowed, 1.0)))(value)
+        return np.where(allowed, value, nan)[()]
 
     def of_points(self, name, x, args, kwargs):
         shapes, loc, scale, allowed = self.parameters(args, kwargs)
@@ -141,7 +155,7 @@ class Frozen:
                 rule or f"the method .{name} of a frozen distribution with traced parameters is not supported",
                 errors.here(),
             )
-        return lambda x: rule(x, *self._args, **self._kwargs)
+        return lambda *points: rule(*points, *self._args, **self._kwargs)
 
 
 def _double(x):
@@ -471,7 +485,7 @@ def _of_frozen(owner, name):
         return rule
     if effects.owner(owner) is None:
         current().outside.contents(owner, "a frozen distribution")
-    return lambda x: rule(x, *owner.args, **owner.kwds)
+    return lambda *points: rule(*points, *owner.args, **owner.kwds)
 
 
 CLASSES.update({f"stats.{name}": _of_distribution(distribution) for name, distribution in TABLE.items()})

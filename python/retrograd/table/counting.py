@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import custom, errors
-from ..array import Array, local
+from ..array import Array, demand, local
 from ..functions import _as_array, _axis, _truth, astype, payload_of
 from ..rules import implements
 
@@ -64,6 +64,8 @@ def _bincount(x, weights=None, minlength=0):
         count = max(int(known.max()) + 1 if known.size else 0, minlength)
     else:
         if not minlength:
+            # Integers from outside, or from arguments, are looked at: the compilation is for these.
+            demand(x)
             raise errors.Unsupported("np.bincount of traced integers has a length that is not known before the program runs; give it minlength=", errors.here())
         count = minlength
         custom.check(np.all(x < count), f"np.bincount of traced integers: one of them is not below minlength={count}, which is the length here", ValueError)
@@ -115,6 +117,30 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     if density:
         total = total / np.diff(edges) / np.sum(total)
     return total, edges
+
+
+@implements(np.histogram2d)
+def _histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    """As np.histogram, of pairs."""
+    if np.shape(x) != np.shape(y) or np.ndim(x) != 1:
+        raise errors.ShapeError("x and y must have the same length.", errors.here())
+    pair = isinstance(bins, (tuple, list)) and len(bins) == 2
+    each = bins if pair else (bins, bins)
+    edges, places, inside = [], [], True
+    for values, bins_, range_ in zip((x, y), each, (None, None) if range is None else range):
+        values = _as_array(values)
+        # Of a range that is given, edges have its type; of elements, theirs.
+        ends = _as_array(_edges("histogram2d", values if range_ is None else astype(values, np.float64), bins_, range_))
+        n = ends.shape[0] - 1
+        place = np.where(values == ends[-1], n - 1, _searchsorted(ends, values, "right") - 1)
+        edges.append(ends if ends.dtype.kind == "f" else astype(ends, np.float64))
+        inside = np.logical_and(inside, np.logical_and(place >= 0, place < n))
+        places.append(np.clip(place, 0, n - 1))
+    total = _as_array(np.zeros([ends.shape[0] - 1 for ends in edges]))
+    np.add.at(total, tuple(places), np.where(inside, 1.0 if weights is None else weights, 0.0))
+    if density:
+        total = total / np.sum(total) / np.diff(edges[0])[:, None] / np.diff(edges[1])
+    return total, *edges
 
 
 @implements(np.isin)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import errors, views
-from ..array import Array, index_of, lift, traced
+from ..array import Array, demand, index_of, lift, traced
 from ..functions import _as_array, _axis, _common, _truth, astype, payload_of
 from ..rewrite import rewrite
 from ..rules import implements
@@ -163,6 +163,7 @@ def _place_masked(arr, mask, vals):
     elif np.size(vals) == 1:
         _putmask(arr, mask, vals)
     else:
+        demand(mask)
         raise errors.Unsupported("np.place of several values at a traced mask is not supported", errors.here())
 
 

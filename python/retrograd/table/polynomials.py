@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import custom, errors
 from ..array import Array
-from ..functions import _as_array, _common, _concatenate, astype
+from ..functions import _as_array, _common, _concatenate, astype, has_arrays
 from ..rules import implements
 from ..trace import NUMPY
 
@@ -101,3 +101,49 @@ def _poly(seq_of_zeros):
         one = np.ones(1, NUMPY[_common(zeros, 1.0)])
         result = np.convolve(result, _concatenate([one, -zeros[k : k + 1]], 0))
     return result
+
+
+# Series of orthogonal polynomials, by Clenshaw's rule with NumPy's own steps.
+
+
+def _series(function, step, end):
+    """`step` is what the last two coefficients become, `end` the value of the last two."""
+
+    def rule(x, c, tensor=True):
+        if not isinstance(x, Array) and not isinstance(c, Array) and not has_arrays((x, c)):
+            return function(x, c, tensor)
+        c, x = np.atleast_1d(_as_array(c)), _as_array(x)
+        c = c if c.dtype.kind == "f" else astype(c, np.float64)
+        c = np.reshape(c, c.shape + (1,) * x.ndim) if tensor else c
+        count = c.shape[0]
+        if count == 1:
+            return c[0] + 0.0 * x
+        first, second = c[-2], c[-1]
+        for k in range(3, count + 1):
+            first, second = step(count - k + 2, x, c[-k], first, second)
+        return end(x, first, second)
+
+    return rule
+
+
+def _horner(x, c, tensor=True):
+    if not isinstance(x, Array) and not isinstance(c, Array) and not has_arrays((x, c)):
+        return np.polynomial.polynomial.polyval(x, c, tensor)
+    c, x = np.atleast_1d(_as_array(c)), _as_array(x)
+    c = c if c.dtype.kind == "f" else astype(c, np.float64)
+    c = np.reshape(c, c.shape + (1,) * x.ndim) if tensor else c
+    total = c[-1] + x * 0
+    for k in range(2, c.shape[0] + 1):
+        total = c[-k] + total * x
+    return total
+
+
+_of = np.polynomial
+EVALUATED = {
+    _of.polynomial.polyval: _horner,
+    _of.chebyshev.chebval: _series(_of.chebyshev.chebval, lambda n, x, c, a, b: (c - b, a + b * (2.0 * x)), lambda x, a, b: a + b * x),
+    _of.legendre.legval: _series(_of.legendre.legval, lambda n, x, c, a, b: (c - b * ((n - 1) / n), a + b * x * ((2 * n - 1) / n)), lambda x, a, b: a + b * x),
+    _of.laguerre.lagval: _series(_of.laguerre.lagval, lambda n, x, c, a, b: (c - b * (n - 1) / n, a + b * ((2 * n - 1) - x) / n), lambda x, a, b: a + b * (1 - x)),
+    _of.hermite.hermval: _series(_of.hermite.hermval, lambda n, x, c, a, b: (c - b * (2 * (n - 1)), a + b * (2.0 * x)), lambda x, a, b: a + b * (2.0 * x)),
+    _of.hermite_e.hermeval: _series(_of.hermite_e.hermeval, lambda n, x, c, a, b: (c - b * (n - 1), a + b * x), lambda x, a, b: a + b * x),
+}

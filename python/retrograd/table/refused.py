@@ -16,7 +16,7 @@ REFUSED = {
     **dict.fromkeys((np.datetime_as_string, np.busday_count, np.busday_offset, np.is_busday, np.isnat), _DATES),
     **dict.fromkeys((np.array2string, np.array_repr, np.array_str, np.save, np.savetxt, np.savez, np.savez_compressed), _TEXT),
     np.einsum_path: "the order of products is the compiler's; it is known when the function is compiled",
-    np.histogram2d: "use np.histogram, or np.add.at of bins", np.histogramdd: "use np.histogram, or np.add.at of bins", np.polydiv: "its length depends on the coefficients",
+    np.histogramdd: "use np.histogram, or np.add.at of bins", np.polydiv: "its length depends on the coefficients",
     np.may_share_memory: "memory is not allocated while a function is traced", np.shares_memory: "memory is not allocated while a function is traced",
     np.can_cast: "it is about element types; use the types themselves", np.min_scalar_type: "it is about the value, which is not known; use the type",
 }

@@ -92,7 +92,7 @@ TABLE.update(
         ),
         "genextreme": Distribution(
             "c", lambda c: (np.where(c < 0, 1.0 / inside(c, c < 0, -1.0), -inf), np.where(c > 0, 1.0 / inside(c, c > 0, 1.0), inf)), lambda c: c == c, at=0.0,
-            logpdf=lambda y, c: -np.exp(-_generalised(y, -c)) - (1.0 - c) * _generalised(y, -c),
+            logpdf=lambda y, c: -np.exp(-_generalised(y, -c)) - np.where(c == 1.0, 0.0, (1.0 - c) * inside(_generalised(y, -c), c != 1.0, 0.0)),
             cdf=lambda y, c: np.exp(-np.exp(-_generalised(y, -c))), logcdf=lambda y, c: -np.exp(-_generalised(y, -c)),
             sf=lambda y, c: -np.expm1(-np.exp(-_generalised(y, -c))), ppf=lambda q, c: (lambda w: -w * _expm1_over(c * w))(np.log(-np.log(q))),
             isf=lambda q, c: (lambda w: -w * _expm1_over(c * w))(np.log(-np.log1p(-q))),

@@ -48,7 +48,7 @@ pub(crate) const LINALG_ERROR: &str = "LinAlgError";
 
 impl Tracer {
     /// A row of matrices alone; integers become f64. A matrix that has no answer ends the run, as
-    /// [`check_status`](Tracer::check_status) says.
+    /// `check_status` says.
     pub fn of_matrices(&self, def: &'static OpDef, a: Traced, pos: &Pos) -> Result<Traced, Error> {
         let a = self.as_floats(a, pos)?;
         let y = self.op(def, Attrs::none(), &[a], pos)?;

@@ -184,7 +184,7 @@ pub fn exact(program: &Program) -> Program {
     opt::fix(program, Arithmetic::Exact)
 }
 
-/// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.
+/// Interprets a Program that [`derive()`] gave, and says where the first NaN or infinity was made.
 ///
 /// Nothing is simplified before, so that every operation that the user wrote, or that its derivative takes, is looked
 /// at where it runs.

@@ -128,6 +128,8 @@ class Pieces:
     def _add(self, join, side, value):
         root = value.root()
         inside = root._frame is side.frame
+        if inside and any(other._frame is not side.frame for other in root._entangled or ()):
+            return False  # it is one of some arrays that are still there, as after a loop in this side
         if root._choice is None and inside:
             self.owns = True
             return True

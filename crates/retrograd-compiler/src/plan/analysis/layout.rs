@@ -6,7 +6,7 @@ use crate::ir::Type;
 ///
 /// ```
 /// use retrograd_compiler::ir::{DType, Type};
-/// use retrograd_compiler::plan::place::row_layout;
+/// use retrograd_compiler::plan::row_layout;
 /// let types = [Type::scalar(DType::Bool), Type::f64([]), Type::new(DType::F32, [3])];
 /// assert_eq!(row_layout(&types), (vec![20, 0, 8], 24));
 /// ```

@@ -26,6 +26,7 @@ pub(super) fn assign(placed: &mut Placed) {
         frame: None,
         behind: BTreeMap::new(),
         aliased: BTreeSet::new(),
+        backs: BTreeSet::new(),
     };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
@@ -44,6 +45,8 @@ struct Assign<'p> {
     behind: BTreeMap<Val, Vec<Val>>,
     /// What was forwarded so from outside of a branch: nobody may write there.
     aliased: BTreeSet<Val>,
+    /// Back buffers of carries.
+    backs: BTreeSet<PointerId>,
 }
 
 /// Values whose memory a block may overwrite once they are dead.
@@ -336,6 +339,7 @@ impl Assign<'_> {
         }
         let (buffer, back) = (self.buffer_at(self.bytes(param), self.depth() - 1), self.placed.pointer());
         targets.back_buffers.insert(param, (buffer, back));
+        self.backs.insert(back);
         back
     }
 
@@ -420,11 +424,14 @@ impl Assign<'_> {
         is_cut: bool,
     ) {
         let mut donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
-        // A double-buffered carry is overwritten in the end, so that nothing else that the branch gives may be made in its
-        // memory.
+        // The back buffer of a carry, and a carry with one, is overwritten in the end, so that nothing else that the branch
+        // gives may be made in its memory.
+        let gives_one = branch.results.iter().filter(|result| !self.placed.is_scalar(**result)).count() == 1;
+        donated
+            .retain(|v| gives_one || !matches!(self.placed.home(*v), Storage::Pointer(p) if self.backs.contains(&p)));
         for [passed, _] in branch.results.iter().filter_map(|result| targets.turned.get(result)) {
             owned.remove(passed);
-            if branch.results.iter().filter(|result| !self.placed.is_scalar(**result)).count() == 1 {
+            if gives_one {
                 donated.insert(*passed);
             } else {
                 donated.remove(passed);

@@ -12,6 +12,7 @@ mod curve;
 mod depth;
 mod dot;
 mod edges;
+mod exchanged;
 mod fuzz;
 mod hostile;
 mod in_place;

@@ -269,3 +269,11 @@ def test_every_rule_has_a_case():
         "integrate.solve_ivp",
         "integrate.odeint",
     } == set(CASES)
+
+
+def test_the_deviation_of_one_element_has_no_slope():
+    import scipy.ndimage
+
+    labels = np.array([1, 1, 2, 3])
+    run = lambda x: np.sum(scipy.ndimage.standard_deviation(x, labels, [1, 2, 3]))
+    np.testing.assert_allclose(rg.grad(run)(np.array([1.0, 2.0, 3.0, 4.0])), [-0.5, 0.5, 0.0, 0.0])

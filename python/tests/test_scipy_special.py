@@ -417,6 +417,62 @@ def test_lambertw_and_zeta_and_sums():
         np.testing.assert_allclose(rg.grad(total)(v), expected, atol=1e-8)
 
 
+_MINUS = np.array([-0.6, -5.0, -0.0, 0.0, 0.6])
+_WHOLE = np.array([-3.0, -2.0, -1.0, 0.0, -0.5, 0.5, 1.0, 2.0, 3.0, -1.5, 2.5])
+_PAIRS = [x.ravel() for x in np.meshgrid(_WHOLE, _WHOLE)]
+# Poles, signs below 0, ends of the range.
+FAR = {
+    "factorial": [np.array([nan, -1.0, 0.0, -0.5, inf, 2.5])],
+    "pdtr": [x.ravel() for x in np.meshgrid([-2.0, -0.5, 0.0, 2.0, inf], [-1.0, 0.0, 1.5, inf])],
+    "chdtr": [np.array([3.0, 3.0, 0.0, -1.0]), np.array([-1.0, inf, 1.5, 1.5])],
+    "chdtrc": [np.array([3.0, 3.0, 0.0, -1.0]), np.array([-1.0, inf, 1.5, 1.5])],
+    "ellipkm1": [np.array([5e-324, 1e-300, 1e-150, 1e-20, 1e-9, 1.1e-9, 1e-5, 2.0, 1e10, 1e300])],
+    "zetac": [np.array([60.0, 20.0, 100.0, 2000.0, -inf, inf, -2.0, -3.5, -200.0, -171.0, 0.5, 1.1])],
+    "zeta": [np.array([60.0, -inf, inf, -2.0, -200.0, -202.0, -171.0, -300.5, -169.0])],
+    "gammaln": [np.array([-inf, inf, -1.0])],
+    **{name: _PAIRS for name in ("beta", "betaln", "poch", "binom")},
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FAR)
+def test_poles_and_ends_are_scipys(name):
+    np.testing.assert_allclose(rg.jit(applied(name))(*FAR[name]), of(name)(*FAR[name]), rtol=1e-12, atol=1e-15 if name == "betaln" else 0.0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["sici", "shichi", "spherical_jn", "spherical_yn", "spherical_in", "spherical_kn", "yve"])
+def test_below_0_is_scipys(name):
+    run = (lambda x: of(name)(x)[1]) if name in ("sici", "shichi") else lambda x: of(name)(3, x)
+    np.testing.assert_allclose(rg.jit(run)(_MINUS), run(_MINUS), rtol=1e-12)
+    if name != "yve":
+        check_derivatives(run, run, [np.array([-0.6, -5.0])])
+
+
+def test_a_slope_outside_of_the_domain_is_nan():
+    for name in ("k0", "k1", "k0e", "k1e", "y0", "y1", "entr", "exp1"):
+        slope = rg.grad(lambda x: np.sum(of(name)(x)))(np.array([-0.6, 0.6]))
+        assert np.isnan(slope[0]) and np.isfinite(slope[1]), name
+    for p in (1e-300, 1e-150, 1e-20):
+        np.testing.assert_allclose(2.0 * p * rg.grad(lambda p: scipy.special.ellipkm1(p))(p), -1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["expn", "eval_chebyt", "eval_chebyu", "eval_hermite", "eval_hermitenorm", "eval_laguerre", "eval_legendre", "polygamma", "kn", "yn", "jv", "jvp", "spherical_jn", "spherical_kn"])
+def test_an_order_beside_float32_gives_scipys_type(name):
+    x = np.array([0.3], np.float32)
+    # SciPy's Hermite polynomials refuse an order that is a float.
+    for order in (2, np.int32(2), np.int64(2)) + (() if "hermite" in name else (2.0, np.float32(2))):
+        for at in (x, x[0]):
+            assert np.asarray(rg.jit(applied(name, order))(at)).dtype == of(name)(order, at).dtype, (type(order), np.ndim(at))
+
+
+def test_counts_beside_float32_give_scipys_type():
+    x = np.array([3.0], np.float32)
+    for run in (lambda x: scipy.special.comb(x, 2), lambda x: scipy.special.comb(5, x), lambda x: scipy.special.comb(x, x), lambda x: scipy.special.factorial(x), lambda x: scipy.special.multigammaln(x, 2)):
+        for at in (x, x[0]):
+            assert np.asarray(rg.jit(run)(at)).dtype == np.asarray(run(at)).dtype
+
+
 def test_orders_and_unknown_keywords_are_refused_by_name():
     def order(x):
         return np.sum(scipy.special.jv(x, 2.0 * x))

@@ -267,6 +267,7 @@ def test_every_statistic_has_a_case():
 COV = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 1.5]])
 VECTORS = {
     "entropy": (lambda m, a: st.multivariate_normal.entropy(m, a @ a.T), [plane[0], COV]),
+    "entropy, called": (lambda m, a: st.multivariate_normal(m, a @ a.T).entropy(), [plane[0], COV]),
     "number": (lambda x: st.multivariate_normal.logpdf(x, cov=2.0), [sample]),
     "singular": (lambda x: st.multivariate_normal.logpdf(np.concatenate([x, np.zeros(1)]), np.zeros(3), np.diag([1.0, 2.0, 0.0]), allow_singular=True), [sample[:2]]),
     "t": (lambda x, m, a, df: st.multivariate_t.logpdf(x, m, a @ a.T, df), [plane, plane[0], COV, np.array(3.5)]),

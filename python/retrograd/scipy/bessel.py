@@ -7,8 +7,8 @@ Near a zero the error is small beside the amplitude √(2/πx), not beside the v
 import numpy as np
 
 from .. import errors
-from ..functions import payload_of
-from .elementwise import elementwise, inside, looped
+from ..functions import _as_array, payload_of
+from .elementwise import beside, elementwise, inside, looped, outside
 from .orders import LARGEST, of_order
 from .polynomials import piecewise
 from .table import implements
@@ -47,7 +47,7 @@ def _y(n, x):
         close = piecewise("y0", v) + (2 / pi) * np.log(near) * piecewise("j0", v)
     else:
         close = near * piecewise("y1", v) + (2 / pi) * (np.log(near) * near * piecewise("j1", v) - 1.0 / near)
-    return np.where(valid, np.where(x < 8, close, _hankel(n, far)[1]), np.where(x == 0, -inf, nan))
+    return np.where(valid, np.where(x < 8, close, _hankel(n, far)[1]), np.where(x == 0, -inf, outside(x, x < 0)))
 
 
 def _ie(n, x, scaled):
@@ -85,7 +85,7 @@ def _ke(n, x, scaled):
         close = close * np.exp(near)
     else:
         distant = distant * np.exp(-far)
-    return np.where(valid, np.where(x < 2, close, distant), np.where(x == 0, inf, nan))
+    return np.where(valid, np.where(x < 2, close, distant), np.where(x == 0, inf, outside(x, x < 0)))
 
 
 j0, j1 = elementwise("j0")(lambda x: _j(0, x)), elementwise("j1")(lambda x: _j(1, x))
@@ -148,7 +148,6 @@ def _normalised(n, x, steps):
 def _of_order(name, kind, build):
     """A function of a known order: integers 0 and 1 are in the table above, `kind` is what it is in `orders`."""
 
-    @implements(*[f"special.{n}" for n in name])
     def rule(v, x):
         known = payload_of(v)
         if known is None and v.dtype.kind == "i" and not v.shape:
@@ -175,6 +174,15 @@ def _of_order(name, kind, build):
             return of_order(kind, float(known))(x)
         return build(int(known))(x)
 
+    def entered(n):
+        # Those of integers alone have float64 beside a Python integer.
+        wide = int if n in ("yn", "kn") else ()
+        # The scaled Y is NaN at 0.
+        finish = (lambda x, value: np.where(_as_array(x) == 0, nan, value)) if n == "yve" else (lambda x, value: value)
+        implements(f"special.{n}")(lambda v, x: finish(x, rule(v, beside(v, x, wide))))
+
+    for n in name:
+        entered(n)
     return rule
 
 
@@ -206,7 +214,7 @@ def _yn(n):
         return np.where(
             (x > 0) & (x < inf),
             _upwards(n, inner, _y(0, inner), _y(1, inner), -1.0),
-            np.where(x == inf, 0.0, np.where(x == 0, -inf, nan)),
+            np.where(x == inf, 0.0, np.where(x == 0, -inf, outside(x, x < 0))),
         )
 
     return value
@@ -218,7 +226,7 @@ def _kn(n, scaled):
         return np.where(
             (x > 0) & (x < inf),
             _upwards(n, inner, _ke(0, inner, scaled), _ke(1, inner, scaled), 1.0),
-            np.where(x == inf, 0.0, np.where(x == 0, inf, nan)),
+            np.where(x == inf, 0.0, np.where(x == 0, inf, outside(x, x < 0))),
         )
 
     return value

@@ -123,6 +123,21 @@ def inside(x, condition, other):
     return np.where(condition, x, other)
 
 
+def outside(x, condition):
+    """What a side of a `where` is outside of the domain: NaN where a condition holds (for x < 0), with all its derivatives."""
+    return np.sqrt(inside(x, condition, 1.0))
+
+
+def beside(order, x, wide=()):
+    """x in the element type of SciPy's result beside an order: NumPy's integers make a float64, and so do Python numbers of the types `wide`."""
+    order = payload_of(order) if payload_of(order) is not None else order
+    if isinstance(order, (int, float)) and not hasattr(order, "dtype"):
+        double = isinstance(order, wide)
+    else:
+        double = np.result_type(getattr(order, "dtype", None) or np.asarray(order).dtype, np.float32) == np.float64
+    return astype(x, np.float64) if double and isinstance(x, Array) and x.dtype != np.float64 else x
+
+
 def looped(function, *args):
     """A function of ours with a loop, read as those of users are where it works on traced arrays."""
     return (rewrite(function) if current() is not None else function)(*args)

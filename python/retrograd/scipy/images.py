@@ -260,7 +260,13 @@ for _name in ("sum", "sum_labels"):
     _labelled(_name, lambda x, mask: np.sum(np.where(mask, x, 0.0)))
 _labelled("mean", _mean)
 _labelled("variance", _variance)
-_labelled("standard_deviation", lambda x, mask: np.sqrt(_variance(x, mask)))
+def _deviation(x, mask):
+    """The root of the variance; at 0 its derivative is 0."""
+    variance = _variance(x, mask)
+    return np.where(variance == 0, 0.0, np.sqrt(np.where(variance == 0, 1.0, variance)))
+
+
+_labelled("standard_deviation", _deviation)
 
 
 @implements("ndimage.center_of_mass")

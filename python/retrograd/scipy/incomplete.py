@@ -328,12 +328,12 @@ betaincinv = _beta_inverse()
 
 @elementwise("chdtr")
 def chdtr(v, x):
-    return np.where(x < 0, 0.0, gammainc(0.5 * v, 0.5 * inside(x, x >= 0, 1.0)))
+    return np.where(x < 0, nan, gammainc(0.5 * v, 0.5 * inside(x, x >= 0, 1.0)))
 
 
 @elementwise("chdtrc")
 def chdtrc(v, x):
-    return np.where(x < 0, 1.0, gammaincc(0.5 * v, 0.5 * inside(x, x >= 0, 1.0)))
+    return np.where(x < 0, nan, gammaincc(0.5 * v, 0.5 * inside(x, x >= 0, 1.0)))
 
 
 @elementwise("gdtr")
@@ -343,7 +343,8 @@ def gdtr(a, b, x):
 
 @elementwise("pdtr")
 def pdtr(k, m):
-    return gammaincc(np.floor(k) + 1.0, m)
+    valid = (k >= 0) & (m >= 0)
+    return np.where(valid, gammaincc(np.floor(inside(k, valid, 0.0)) + 1.0, inside(m, valid, 1.0)), nan)
 
 
 @elementwise("bdtr")

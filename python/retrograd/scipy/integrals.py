@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from .. import errors
-from ..functions import _as_array, payload_of
+from ..functions import _as_array, astype, payload_of
 from . import orders
-from .elementwise import Elementwise, elementwise, inside, known_integer, looped
+from .elementwise import Elementwise, beside, elementwise, inside, known_integer, looped, outside
 from .incomplete import betainc
 from .special import cospi, gammasgn, sinpi
 from .table import implements
@@ -45,7 +45,7 @@ def _entire(x, terms=32):
     return total
 
 
-@elementwise("exp1", partials=[lambda x: -np.exp(-x) / x])
+@elementwise("exp1", partials=[lambda x: np.where(x < 0, outside(x, x < 0), -np.exp(-x) / x)])
 def exp1(x):
     small, large = inside(x, (x > 0) & (x <= 1), 0.5), inside(x, (x > 1) & (x < 745), 2.0)
     near = -_EULER - np.log(small) + _entire(small)
@@ -82,12 +82,12 @@ def expn(n, x):
     order = known_integer(n, "the order", "expn")
     if order < 0:
         return np.full(np.shape(x), nan)
-    return _expn_of(order)(x)
+    return _expn_of(order)(beside(n, x, int))
 
 
 def _expn_of(n):
     if n == 0:
-        return Elementwise(lambda x: np.where(x > 0, np.exp(-x) / inside(x, x > 0, 1.0), np.where(x == 0, inf, nan)), None, "expn")
+        return Elementwise(lambda x: np.where(x > 0, np.exp(-x) / inside(x, x > 0, 1.0), np.where(x == 0, inf, outside(x, x < 0))), None, "expn")
 
     def value(x):
         small, large = inside(x, (x > 0) & (x <= 1), 0.5), inside(x, (x > 1) & (x < 745), 2.0)
@@ -142,9 +142,12 @@ def _si(x):
 
 @elementwise(partials=[lambda x: np.cos(x) / x])
 def _ci(x):
-    near, far = inside(x, (x > 0) & (x < 4), 1.0), inside(x, (x >= 4) & (x < inf), 4.0)
+    """Ci(|x|), as SciPy."""
+    size = np.abs(x)
+    near, far = inside(size, (size > 0) & (size < 4), 1.0), inside(size, (size >= 4) & (size < inf), 4.0)
     low = _EULER + np.log(near) + _sine_series(near, -1.0)[1]
-    return np.where(x > 0, np.where(x < 4, low, np.where(x < inf, _of_circle(far)[0], 0.0)), np.where(x == 0, -inf, nan))
+    distant = np.where(size < inf, _of_circle(far)[0], np.where(x > 0, 0.0, nan))
+    return np.where(size > 0, np.where(size < 4, low, distant), -inf)
 
 
 @implements("special.sici")
@@ -162,9 +165,11 @@ def _shi(x):
 
 @elementwise(partials=[lambda x: np.cosh(x) / x])
 def _chi(x):
-    near, far = inside(x, (x > 0) & (x < 4), 1.0), inside(x, x >= 4, 4.0)
+    """Chi(|x|), as SciPy."""
+    size = np.abs(x)
+    near, far = inside(size, (size > 0) & (size < 4), 1.0), inside(size, size >= 4, 4.0)
     low = _EULER + np.log(near) + _sine_series(near, 1.0)[1]
-    return np.where(x > 0, np.where(x < 4, low, 0.5 * (expi.value(far) - exp1.value(far))), np.where(x == 0, -inf, nan))
+    return np.where(size > 0, np.where(size < 4, low, 0.5 * (expi.value(far) - exp1.value(far))), -inf)
 
 
 @implements("special.shichi")
@@ -324,9 +329,21 @@ def ellipk(m):
     return np.where(m < 1, np.where(m == -inf, 0.0, value), np.where(m == 1, inf, nan))
 
 
-@elementwise("ellipkm1", partials=[lambda p: -_ellipk_slope(1.0 - p)])
+def _ellipkm1_slope(p):
+    near = np.abs(1.0 - p) < 1e-3
+    at = inside(p, ~near, 0.5)
+    return np.where(near, -_ellipk_slope(inside(1.0 - p, near, 0.0)), (at * ellipkm1(at) - ellipe(1.0 - at)) / (1.0 - at) / (2.0 * at))
+
+
+@elementwise("ellipkm1", partials=[_ellipkm1_slope])
 def ellipkm1(p):
-    return np.where(p > 0, _mean(inside(p, p > 0, 0.5))[0], np.where(p == 0, inf, nan))
+    # Above 1 by K(1 - p) = K(1 - 1/p) / √p, and near 0 by its logarithm.
+    above = p > 1
+    q = inside(np.where(above, 1.0 / inside(p, above, 2.0), p), (p > 0) & (p < inf), 0.5)
+    log = math.log(4.0) - 0.5 * np.log(q)
+    value = np.where(q < 1e-9, log + 0.25 * q * (log - 1.0), _mean(inside(q, q >= 1e-9, 0.5))[0])
+    value = np.where(above, value / np.sqrt(inside(p, above, 1.0)), value)
+    return np.where(p > 0, np.where(p < inf, value, 0.0), np.where(p == 0, inf, nan))
 
 
 @elementwise("ellipe", partials=[_ellipe_slope])
@@ -400,22 +417,43 @@ def airy(z):
 def _spherical(name, kind, factor):
     @implements(f"special.{name}")
     def rule(n, z, derivative=False):
-        """√(π/2x) times the Bessel function of order n + 1/2, of a known n, for x > 0."""
+        """√(π/2x) times the Bessel function of order n + 1/2, of a known n; below 0 by its parity."""
         order = known_integer(n, "the order", name)
         if order < 0 or order > 45:
             raise errors.Unsupported(f"scipy.special.{name} of the order {order} is not supported; 0 to 45 are", errors.here())
-        function = lambda k: lambda x: np.sqrt(0.5 * pi / x) * orders.of_order(kind, k + 0.5)(x)
         z = 1.0 * _as_array(z)
-        x = inside(z, z > 0, 1.0)
+        given = z.dtype
+        z = z if given == np.float64 else astype(z, np.float64)
+        x = inside(z if kind == "K" else np.abs(z), z != 0, 1.0)
+        x = x if kind != "I" else inside(x, x < inf, 1.0)
+        function = (lambda k: lambda x: _spherical_k(k, x)) if kind == "K" else lambda k: lambda x: np.sqrt(0.5 * pi / x) * orders.of_order(kind, k + 0.5)(x)
         if derivative:
             found = factor(order, x, function)
         else:
             found = function(order)(x)
         at_zero = {"J": (1.0 if order == 0 else 0.0) if not derivative else (1 / 3 if order == 1 else 0.0), "Y": -inf if not derivative else inf,
                    "I": (1.0 if order == 0 else 0.0) if not derivative else (1 / 3 if order == 1 else 0.0), "K": inf if not derivative else -inf}[kind]
-        return np.where(z > 0, found, np.where(z == 0, at_zero, nan))
+        if kind == "I":
+            found = np.where(np.abs(z) < inf, found, np.abs(z))
+        if kind != "K" and (order + (kind == "Y") + bool(derivative)) % 2:
+            found = np.where(z < 0, -found, found)
+        found = np.where(z == 0, at_zero, found)
+        # As SciPy: that of K alone may be narrow.
+        return astype(found, given) if kind == "K" and given != np.float64 else found
 
     return rule
+
+
+def _spherical_k(n, x):
+    """By its recurrence, which is stable on both sides of 0; the exponential comes last, in two halves."""
+    if n < 0:
+        n = -1 - n
+    below, here = 1.0 / x, (1.0 + 1.0 / x) / x
+    for k in range(1, n):
+        below, here = here, below + (2.0 * k + 1.0) / x * here
+    half = np.exp(-0.5 * x)
+    value = half * (half * (0.5 * pi * (here if n else below)))
+    return np.where(x == -inf, -inf, value)
 
 
 _below = lambda n, x, f: f(n - 1)(x) - (n + 1.0) / x * f(n)(x) if n else -f(1)(x)
@@ -439,6 +477,7 @@ def _sloped(name, function, sign):
         if known is None or np.ndim(known) or not isinstance(n, int):
             raise errors.Unsupported(f"scipy.special.{name} of a traced order is not supported", errors.here())
         order = float(known) if float(known) % 1 else int(known)
+        z = beside(v, z, (int, float) if n else ())
         total = 0.0
         for k in range(n + 1):
             total = total + sign**k * math.comb(n, k) * of(order - n + 2 * k, z)
@@ -463,7 +502,7 @@ def _polynomial(name, first, following):
         degree = known_integer(n, "the degree", f"eval_{name}")
         if degree < 0:
             raise errors.Unsupported(f"scipy.special.eval_{name} of a negative degree is not supported", errors.here())
-        x = 1.0 * _as_array(x)
+        x = 1.0 * _as_array(beside(n, x, int))
         before, here = 1.0 + 0.0 * x, first(x)
         for k in range(1, degree):
             before, here = here, following(k, x, before, here)

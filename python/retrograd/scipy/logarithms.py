@@ -29,7 +29,7 @@ def xlog1py(x, y):
     return np.where(zero & ~usual, 0.0, x * np.log1p(inside(y, ~zero | usual, 0.0)))
 
 
-@elementwise("entr")
+@elementwise("entr", partials=[lambda x: np.where(x == 0, 0.0, -np.log(inside(x, x != 0, 1.0)) - 1.0)])
 def entr(x):
     """-x log x; 0 at 0, -∞ below."""
     positive = x > 0

@@ -66,7 +66,9 @@ def _of_support(away, cov, shape):
     return np.squeeze(result)[()] if result.shape else result
 
 
-def _normal_entropy(mean=None, cov=1):
+def _normal_entropy(mean=None, cov=1, allow_singular=False):
+    if allow_singular:
+        raise errors.Unsupported("the entropy of scipy.stats.multivariate_normal with allow_singular=True is not supported", errors.here())
     _, mean, cov = _normal_parameters(0.0, mean, cov)
     dim = mean.shape[0]
     return 0.5 * dim * (1.0 + math.log(2 * math.pi)) + np.sum(np.log(np.diagonal(np.linalg.cholesky(cov))))
@@ -130,8 +132,8 @@ def _dirichlet_logpdf(x, alpha):
 class FrozenVector:
     """A distribution of vectors with parameters of which some are traced."""
 
-    def __init__(self, logpdf, args, kwargs):
-        self._logpdf, self._args, self._kwargs = logpdf, args, kwargs
+    def __init__(self, logpdf, entropy, args, kwargs):
+        self._logpdf, self._entropy, self._args, self._kwargs = logpdf, entropy, args, kwargs
 
     def logpdf(self, x):
         return self._logpdf(x, *self._args, **self._kwargs)
@@ -141,13 +143,18 @@ class FrozenVector:
 
     logpmf, pmf = logpdf, pdf
 
+    def entropy(self):
+        if self._entropy is None:
+            raise errors.Unsupported("the entropy of this distribution of vectors is not supported", errors.here())
+        return self._entropy(*self._args, **self._kwargs)
+
 
 def _methods(logpdf, name="pdf", **others):
     """`name` is pdf or pmf."""
     rules = {
         f"log{name}": logpdf,
         name: lambda *args, **kwargs: np.exp(logpdf(*args, **kwargs)),
-        "__call__": lambda *args, **kwargs: FrozenVector(logpdf, args, kwargs),
+        "__call__": lambda *args, **kwargs: FrozenVector(logpdf, others.get("entropy"), args, kwargs),
         **others,
     }
     return lambda owner, name: rules.get(name)

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import errors
 from ..array import Array
-from ..functions import SPECIAL, UFUNCS, _as_array
-from .elementwise import Elementwise, elementwise, inside, known_integer
+from ..functions import SPECIAL, UFUNCS, _as_array, astype
+from .elementwise import Elementwise, beside, elementwise, inside, known_integer
 from .polynomials import number, piecewise
 from .table import implements
 
@@ -78,7 +78,7 @@ def gammaln(x):
     positive = _log_gamma_positive(np.where(y > 0, y, 1.0))
     w = inside(y, below & ~_is_pole(x), 0.5)
     reflected = math.log(pi) - np.log(np.abs(sinpi(w)) * w) - positive
-    return np.where(_is_pole(x), inf, np.where(below, reflected, positive))
+    return np.where(_is_pole(x), np.where(x == -inf, -inf, inf), np.where(below, reflected, positive))
 
 
 implements("special.loggamma")(lambda x: np.where(_as_array(x) >= 0, gammaln(x), nan))
@@ -172,7 +172,10 @@ def _zeta_of_two(s, q):
 
 @elementwise("zetac")
 def _zetac(s):
-    return riemann(s) - 1.0
+    # Above 0 the sum from 2^-s on, which keeps its digits.
+    above = (s >= 0) & (s != 1)
+    tail = np.minimum(inside(s, above, 2.0), 1e4)
+    return np.where(above, hurwitz(tail, 2.0 + 0.0 * tail), riemann(inside(s, ~above, 1.0)) - 1.0)
 
 
 @elementwise()
@@ -183,14 +186,13 @@ def riemann(s):
     t = np.minimum(t, 1e4)
     value = hurwitz(t, 1.0 + 0.0 * t)
     r = inside(s, below & (s > -169), -0.5)
-    reflected = (
-        2.0**r
-        * pi ** (r - 1.0)
-        * np.sin(0.5 * pi * (r - 4.0 * np.round(0.25 * r)))
-        * gamma(1.0 - r)
-        * hurwitz(1.0 - r, 1.0 + 0.0 * r)
-    )
-    return np.where(np.isnan(s), nan, np.where(s == 1, inf, np.where(below, reflected, value)))
+    reflected = 2.0**r * pi ** (r - 1.0) * sinpi(0.5 * r) * gamma(1.0 - r) * hurwitz(1.0 - r, 1.0 + 0.0 * r)
+    # Far below the gamma function overflows before ζ does; at even integers it is 0.
+    zero = sinpi(0.5 * s) == 0
+    f = inside(s, (s <= -169) & (s > -inf) & ~zero, -169.0)
+    far = np.where(zero, 0.0, sinpi(0.5 * f) / pi * np.exp(gammaln(1.0 - f) + f * math.log(2 * pi)))
+    negative = np.where(s == -inf, nan, np.where(s > -169, reflected, far))
+    return np.where(np.isnan(s), nan, np.where(s == 1, inf, np.where(below, negative, value)))
 
 
 @implements("special.zeta")
@@ -204,6 +206,7 @@ def polygamma(n, x):
     order = known_integer(n, "the order", "polygamma")
     if order < 0:
         raise errors.ArgumentError(f"scipy.special.polygamma needs an order of 0 or more, found {order}", errors.here())
+    x = beside(n, x, (int, float))
     return digamma(x) if order == 0 else _polygamma_of_order(order)(x)
 
 
@@ -232,6 +235,7 @@ def _polygamma_of_order(n):
 def multigammaln(a, d):
     """log of the multivariate gamma function of a known dimension."""
     d = known_integer(d, "the dimension", "multigammaln")
+    a = astype(_as_array(a), np.float64)
     return sum(gammaln(a - 0.5 * k) for k in range(d)) + d * (d - 1) * 0.25 * math.log(pi)
 
 
@@ -245,7 +249,22 @@ def betaln(a, b):
     use = (small > 0) & (large >= 1) & (large < inf)
     s, l = inside(small, use, 1.0), inside(large, use, 1.0)
     difference = log_gamma_rest(l) - log_gamma_rest(s + l) - (l - 0.5) * np.log1p(s / l) - s * (np.log(s + l) - 1.0)
-    return np.where(use, gammaln(s) + difference, gammaln(a) + gammaln(b) - gammaln(a + b))
+    return np.where(
+        use,
+        gammaln(s) + difference,
+        np.where(_is_pole(small), np.log(np.abs(_beta_at_pole(a, b))), gammaln(a) + gammaln(b) - gammaln(a + b)),
+    )
+
+
+def _beta_at_pole(a, b):
+    """B(n, m) = (-1)ᵐ B(1 - n - m, m) of an integer n ≤ 0 and an integer m from 1 to -n, else infinite, with SciPy's sign."""
+    n, m = np.where(_is_pole(a), a, b), np.where(_is_pole(a), b, a)
+    whole = (m == np.floor(m)) & (1.0 - n - m > 0)
+    finite = whole & (m > 0) & (n > -inf)
+    k = inside(m, finite, 1.0)
+    left = inside(1.0 - n - m, finite, 1.0)
+    size = np.where(finite, np.exp(gammaln(left) + gammaln(k) - gammaln(left + k)), inf)
+    return np.where(whole & (m - 2.0 * np.floor(0.5 * m) == 1), -size, size)
 
 
 @elementwise(
@@ -256,7 +275,8 @@ def betaln(a, b):
     ],
 )
 def beta(a, b):
-    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(betaln(a, b))
+    value = gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(betaln(a, b))
+    return np.where(_is_pole(a) | _is_pole(b), _beta_at_pole(a, b), value)
 
 
 @elementwise("binom")
@@ -269,6 +289,7 @@ def binom(n, k):
     # Of integers it is an integer; a rounding that has no derivative is added.
     from ..custom import stop_gradient
 
+    value = np.where((n < 0) & (n == np.floor(n)), nan, value)
     return np.where(none, 0.0 * value, value + stop_gradient(np.where(whole, np.round(value) - value, 0.0)))
 
 
@@ -278,6 +299,8 @@ def comb(N, k, exact=False, repetition=False):
         raise errors.Unsupported(
             "scipy.special.comb with exact=True of traced values is not supported; leave it out", errors.here()
         )
+    # As SciPy, where Python numbers are arrays.
+    N, k = beside(k, N, (int, float)), beside(N, k, (int, float))
     if repetition:
         N = N + k - 1
     return np.where((k <= N) & (N >= 0) & (k >= 0) if not repetition else (k >= 0), binom(N, k), 0.0)
@@ -291,14 +314,23 @@ def factorial(n, exact=False, extend="zero"):
             errors.here(),
         )
     n = _as_array(n)
-    return np.where(n < 0, 0.0, gamma(inside(n, n >= 0, 0) + 1.0))
+    # As SciPy, of an array a float64.
+    n = n if n._scalar else astype(n, np.float64)
+    return np.where(n < 0, 0.0, gamma(inside(n, ~(n < 0), 0) + 1.0))
 
 
 @elementwise(
     "poch", partials=[lambda a, m: poch(a, m) * (digamma(a + m) - digamma(a)), lambda a, m: poch(a, m) * digamma(a + m)]
 )
 def poch(a, m):
-    return np.where(m == 0, 1.0, gammasgn(a + m) * gammasgn(a) * np.exp(gammaln(a + m) - gammaln(a)))
+    # Of two poles it is (-1)ᵐ Γ(1 - a) / Γ(1 - a - m).
+    over, under = _is_pole(a + m) & (a + m > -inf), _is_pole(a) & (a > -inf)
+    both = over & under
+    top, bottom = np.where(both, 1.0 - a, a + m), np.where(both, 1.0 - a - m, a)
+    sign = np.where(both, 1.0 - 2.0 * (m - 2.0 * np.floor(0.5 * m)), gammasgn(a + m) * gammasgn(a))
+    value = sign * np.exp(gammaln(inside(top, both | ~over, 1.0)) - gammaln(inside(bottom, both | ~under, 1.0)))
+    value = np.where(a + m == -inf, nan, value)
+    return np.where(m == 0, 1.0, np.where(both | ~(over | under), value, np.where(under, 0.0, inf)))
 
 
 # Error functions

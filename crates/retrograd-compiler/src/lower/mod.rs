@@ -2,8 +2,8 @@
 //!
 //! `lower` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`,
 //! reductions over components in `component`, sums along the lanes in `horizontal`, several rows at a time in `unroll_and_jam`),
-//! reductions (`reduce`), walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is
-//! spread over threads as functions of their own (`parts`).
+//! reductions (`reduce`), walks along an axis (`scan`), schedules as native drivers (`drive`), long code and what is
+//! spread over threads as functions of their own (`outlined`).
 
 mod component;
 mod count;

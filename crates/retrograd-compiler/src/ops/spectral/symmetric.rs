@@ -73,7 +73,7 @@ pub(super) fn length<T: Real>(x: T, y: T) -> T {
 }
 
 /// Of a symmetric matrix, both triangles of which are there, the diagonal and what is below it after reflections H = I
-/// − τ v vᵀ. OpDef k of a becomes v of step k, from column k + 1 on.
+/// − τ v vᵀ. Row k of a becomes v of step k, from column k + 1 on.
 struct Tridiagonal<'a, T> {
     a: &'a mut [T],
     diagonal: &'a mut [T],
